@@ -11,7 +11,7 @@ SHOW = Command(
     "Draw a picture of a decomposition: who owns what",
     ABOUT,
     [
-        Argument("map", "MAP", "Decomposition file (NetCDF or PIO text)"),
+        Argument("map", "MAP", "Decomposition file (PIO text, NetCDF or HDF5)"),
         options.output("the picture, NAME.svg or NAME.png (default: the map's name, .svg)"),
         options.map_index(),
         options.overwrite(),

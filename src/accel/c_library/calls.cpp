@@ -273,7 +273,7 @@ const char* slabmark_strerror(int code) {
     case SLABMARK_EIO:
       return "the file system or a file library failed";
     case SLABMARK_EFORMAT:
-      return "a file or variable that cannot be moved by a plan";
+      return "a file or variable that cannot be rearranged";
     case SLABMARK_ETHREADS:
       return "MPI does not allow calls from several threads";
     default:

@@ -139,8 +139,8 @@ static const Members<TrialRecord>& members_of(const TrialRecord*) {
       {{"slowest_split", "s", "own seconds by phase of the rank that `busy` calls slowest"},
        &Trial::slowest_split},
       {{"spans", "s",
-        "summary over ranks by name of the parts of a phase that a method names, such as "
-        "`create.reopen`; 0 for a rank that did not enter it"},
+        "summary over ranks for each named part of a phase, such as `create.reopen`; 0 for a rank "
+        "without it"},
        &Trial::spans}};
   return all;
 }
@@ -270,8 +270,8 @@ static const Members<CellRecord>& members_of(const CellRecord*) {
        }},
       {{"trials", "", "a list, see below"}, &Cell::trials},
       {{"once", "",
-        "of a file that stays open while each of its rounds is a trial: a trial that holds what "
-        "was done once, before the first and after the last; else `null`; earlier records lack it"},
+        "if a file stays open while each time step is a trial: a trial with the work before the "
+        "first and after the last; otherwise `null`"},
        [](const Cell& c) { return c.once ? Json(*c.once) : Json(nullptr); }},
       {{"summary", "", "over the trials that are no warm-up: see below"}, &Cell::summary},
       {{"verified", "", "see below"}, &Cell::verified},

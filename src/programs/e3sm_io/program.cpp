@@ -79,7 +79,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
                 "Output file, or a directory for testfile_*.nc; each method inserts its name "
                 "before the extension")
       .default_text("./testfile.nc");
-  root.add_argument("input_file", options.map, "Decomposition file (NetCDF or PIO text)")
+  root.add_argument("input_file", options.map, "Decomposition file (PIO text, NetCDF or HDF5)")
       .required();
   const OptionHandle float_flag =
       root.add_flag("--float", use_float, "Variables of 4 bytes per element");

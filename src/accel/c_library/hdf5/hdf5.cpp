@@ -304,10 +304,9 @@ int check_driver(hid_t file) {
   const Object access(H5Fget_access_plist(file), H5Pclose);
   const hid_t driver = access.is_open() ? H5Pget_driver(access.get()) : H5I_INVALID_HID;
   if (driver >= 0 && driver == H5FD_MPIO) return SLABMARK_OK;
-  return slabmark_fail(
-      SLABMARK_EFORMAT,
-      "Only a file that HDF5 has open by MPI-IO can be written by a plan beside it; "
-      "see H5Pset_fapl_mpio.");
+  return slabmark_fail(SLABMARK_EFORMAT,
+                       "Only a file that HDF5 has open by MPI-IO can be rearranged beside it; "
+                       "see H5Pset_fapl_mpio.");
 }
 
 int inquire_path(hid_t file, std::string& path) {

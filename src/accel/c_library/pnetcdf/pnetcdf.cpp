@@ -111,9 +111,8 @@ int PnetcdfFile::inquire_header(int ncid) {
       header_.format == NC_FORMAT_CDF5) {
     return SLABMARK_OK;
   }
-  return slabmark_fail(
-      SLABMARK_EFORMAT,
-      "Only the classic formats of netCDF, CDF-1, 2 and 5, are written by a plan.");
+  return slabmark_fail(SLABMARK_EFORMAT,
+                       "Only the classic formats of netCDF, CDF-1, 2 and 5, are rearranged.");
 }
 
 int PnetcdfFile::inquire_array(int number, slabmark_array* array) {

@@ -39,11 +39,12 @@ MethodInfo hdf5_subfiling_method() {
   auto options = hdf5_options();
   options.add("hdf5.subfiles", &Hdf5Options::subfiles, "number of subfiles; 0: one for each node",
               Size{0, most_subfiles});
-  auto info = hdf5_info("hdf5-subfiling",
-                        "hdf5-slab through HDF5's subfiling driver: one file a node, or more", make,
-                        {.options = options,
-                         .force = [](Hdf5Options& forced) { forced.subfiling = true; },
-                         .unmet = unmet});
+  auto info =
+      hdf5_info("hdf5-subfiling",
+                "hdf5-slab through HDF5's subfiling driver: one file per node, or more", make,
+                {.options = options,
+                 .force = [](Hdf5Options& forced) { forced.subfiling = true; },
+                 .unmet = unmet});
   info.format = FileFormat::hdf5_subfiles;
   return info;
 }

@@ -204,7 +204,7 @@ MethodInfo pnetcdf_varn_method() {
 
 MethodInfo pnetcdf_varn_aggregated_method() {
   return varn_with_hint("pnetcdf-varn-aggregated",
-                        "the same, through one rank a node (nc_num_aggrs_per_node=1)",
+                        "the same, through one rank per node (nc_num_aggrs_per_node=1)",
                         {{"nc_num_aggrs_per_node", "1"}}, {1, 14});
 }
 

@@ -162,8 +162,7 @@ std::optional<std::string> without_vard(const Pattern&, const Settings&) {
 #endif
 
 MethodInfo pnetcdf_vard_method() {
-  auto info = pnetcdf_info("pnetcdf-vard",
-                           "one blocking ncmpi_put_vard_all a round over all variables of a type",
+  auto info = pnetcdf_info("pnetcdf-vard", "one blocking ncmpi_put_vard_all per time step and type",
                            pnetcdf_options());
 #if SLABMARK_WITH_PNETCDF
   info.make = make_pnetcdf<PnetcdfVard>;

@@ -143,7 +143,7 @@ class Blob : public PosixFileMethod {
 
 MethodInfo blob_method() {
   return {.name = "blob",
-          .summary = "private layout: each rank's data as it lies in memory, one pwrite a flush",
+          .summary = "private layout: each rank's data as it lies in memory, one pwrite per flush",
           .format = FileFormat::blob,
           .kind = MethodKind::yardstick,
           .supports = fits_raw,

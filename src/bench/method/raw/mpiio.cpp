@@ -261,7 +261,8 @@ class Mpiio : public Method {
 MethodInfo mpiio_collective_method() {
   return {
       .name = "mpiio-collective",
-      .summary = "one MPI_File_write_at_all a round over a view of all datasets, headerless file",
+      .summary =
+          "one MPI_File_write_at_all per time step over a view of all datasets, headerless file",
       .format = FileFormat::raw,
       .options = mpiio_options(),
       .supports = fits_raw,
@@ -270,12 +271,13 @@ MethodInfo mpiio_collective_method() {
 }
 
 MethodInfo mpiio_independent_method() {
-  return {.name = "mpiio-independent",
-          .summary = "one MPI_File_write_at a round over a view of all datasets, headerless file",
-          .format = FileFormat::raw,
-          .options = mpiio_options(),
-          .supports = fits_raw,
-          .make = make_method<Mpiio<Calls::independent>>};
+  return {
+      .name = "mpiio-independent",
+      .summary = "one MPI_File_write_at per time step over a view of all datasets, headerless file",
+      .format = FileFormat::raw,
+      .options = mpiio_options(),
+      .supports = fits_raw,
+      .make = make_method<Mpiio<Calls::independent>>};
 }
 
 }  // namespace slabmark

@@ -278,7 +278,7 @@ MethodInfo hdf5_rearranged_method() {
   std::vector<OptionInfo> options = rearranged_options("hdf5");
   for (const OptionInfo& one : std::vector<OptionInfo>(file_options())) options.push_back(one);
   return {.name = "hdf5-rearranged",
-          .summary = "data put together by a plan, datasets by HDF5, large writes",
+          .summary = "data rearranged collectively, datasets by HDF5, large writes",
           .format = FileFormat::hdf5,
           .options = std::move(options),
           .supports = unmet_by_hdf5,

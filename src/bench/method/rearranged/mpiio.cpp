@@ -36,7 +36,7 @@ class RawHeader : public RearrangedHeader {
 
 MethodInfo mpiio_rearranged_method() {
   return {.name = "mpiio-rearranged",
-          .summary = "data put together by a plan, large MPI_File_write_at, headerless file",
+          .summary = "data rearranged collectively, large MPI_File_write_at, headerless file",
           .format = FileFormat::raw,
           .options = rearranged_options("mpiio"),
           .supports = fits_raw,

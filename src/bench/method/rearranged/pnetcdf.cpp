@@ -117,7 +117,7 @@ class NetcdfHeader : public RearrangedHeader {
 
 MethodInfo pnetcdf_rearranged_method() {
   auto info = pnetcdf_info("pnetcdf-rearranged",
-                           "data put together by a plan, header by PnetCDF, large writes",
+                           "data rearranged collectively, header by PnetCDF, large writes",
                            rearranged_options("pnetcdf"));
   info.overlaps_in_mpiio = nullptr;  // each element comes from one rank
 #if SLABMARK_WITH_PNETCDF

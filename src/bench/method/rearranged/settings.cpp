@@ -14,7 +14,7 @@ OptionTable<RearrangedOptions> rearranged_options(const std::string& prefix) {
   OptionTable<Options> table;
   table.add(
       prefix + ".aggregators", &Options::aggregators,
-      "ranks that write; auto: the hint cb_nodes, or up to 4 a node, a multiple of the stripes",
+      "ranks that write; auto: the hint cb_nodes, or up to 4 per node, a multiple of the stripes",
       automatic);
   table.add(prefix + ".window", &Options::window,
             "most bytes that a rank holds for the exchange; auto: 2M on one node",

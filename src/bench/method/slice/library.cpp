@@ -79,7 +79,7 @@ MethodInfo file_each(std::string name, std::string summary, Writers writers) {
 }  // namespace
 
 MethodInfo append_method() {
-  return appending("append", "slices by the library, a file kept open, a writer each MiB",
+  return appending("append", "slices by the library, a file kept open, a writer for each MiB",
                    Writers::a_mebibyte);
 }
 MethodInfo append_one_method() {
@@ -92,7 +92,8 @@ MethodInfo append_async_method() {
   return appending("append-async", "as append, a thread writes", Writers::thread);
 }
 MethodInfo files_method() {
-  return file_each("files", "slices by the library, a new file each output", Writers::a_mebibyte);
+  return file_each("files", "slices by the library, a new file for each output",
+                   Writers::a_mebibyte);
 }
 MethodInfo files_one_method() {
   return file_each("files-one", "as files, one rank writes", Writers::one);

@@ -136,11 +136,12 @@ std::optional<std::string> too_large(const Pattern& pattern, const Settings&) {
 }  // namespace
 
 MethodInfo floor_method() {
-  return {.name = "floor",
-          .summary = "no order at all: two copies, one MPI_Alltoallv, one contiguous write a rank",
-          .kind = MethodKind::yardstick,
-          .supports = too_large,
-          .make = make_method<Floor>};
+  return {
+      .name = "floor",
+      .summary = "no order at all: two copies, one MPI_Alltoallv, one contiguous write per rank",
+      .kind = MethodKind::yardstick,
+      .supports = too_large,
+      .make = make_method<Floor>};
 }
 
 }  // namespace slabmark

@@ -48,7 +48,7 @@ class Whole : public PosixFileMethod {
 
 MethodInfo whole_method() {
   return {.name = "whole",
-          .summary = "whole arrays with their holes, no data: one contiguous write a rank",
+          .summary = "whole arrays with their holes, no data: one contiguous write per rank",
           .kind = MethodKind::yardstick,
           .supports = fits_raw,
           .make = make_method<Whole>};

@@ -270,8 +270,8 @@ static const Members<CellRecord>& members_of(const CellRecord*) {
        }},
       {{"trials", "", "a list, see below"}, &Cell::trials},
       {{"once", "",
-        "if a file stays open while each time step is a trial: a trial with the work before the "
-        "first and after the last; otherwise `null`"},
+        "if each time step of an open file is a trial: the work before the first and after the "
+        "last, as a trial; otherwise `null`"},
        [](const Cell& c) { return c.once ? Json(*c.once) : Json(nullptr); }},
       {{"summary", "", "over the trials that are no warm-up: see below"}, &Cell::summary},
       {{"verified", "", "see below"}, &Cell::verified},

@@ -1,15 +1,18 @@
 # Each entry of ctest has two labels, its module and its level: `make test` runs the entries of the level `fast`, and `make test-all`
 # the entries of both levels (docs/dev/testing.md).
 
-set(test_options $<$<CONFIG:Release>:-O1>)  # compiled in two thirds of the time
+set(test_options ${slabmark_runs_once})
 set(test_libraries GTest::gmock fmt::fmt)
-set(test_headers <gmock/gmock.h> <fmt/format.h>)
 if(SLABMARK_CAPTURE)  # the accelerators alone need no JSON
   list(APPEND test_libraries nlohmann_json::nlohmann_json)
-  list(APPEND test_headers <nlohmann/json.hpp>)
 endif()
-slabmark_precompiled_program(test LINK ${test_libraries} HEADERS ${test_headers})
+# An empty program holds the precompiled headers, so that whoever builds one test builds no other for its headers.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/empty_program.cpp CONTENT "int main() {}\n")
+add_executable(slabmark_precompiled_test EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/generated/empty_program.cpp)
+set_target_properties(slabmark_precompiled_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/generated)
+target_link_libraries(slabmark_precompiled_test PRIVATE ${test_libraries})
 target_compile_options(slabmark_precompiled_test PRIVATE ${test_options})
+slabmark_precompile(slabmark_precompiled_test test <gmock/gmock.h> <fmt/format.h>)
 
 # slabmark_test(<folder of tests> [RECURSE] [MODULE <module>] [MPI_RANKS <n>...] [LONG_RANKS <n>...] [LONG <filter>] [DEPENDS <modules>...])
 #

@@ -90,16 +90,20 @@ void read(Source& source, const Batch& batch, Shares& shares) {
 
 class Converter {
  public:
-  Converter(const Comm& comm, const ConvertOptions& options) : comm_(comm), options_(options) {
-    open();
-    agreed(comm, [&] { plan(); });
+  Converter(const Comm& comm, ConvertOptions options, std::shared_ptr<Source> source)
+      : comm_(comm), options_(std::move(options)), source_(std::move(source)) {
+    agreed(comm, [&] {
+      plan();
+      if (!comm.is_root()) return;
+      posix::require_replaceable(options_.output, {options_.overwrite, "-o", options_.inputs});
+    });
   }
 
   Conversion run(const OnStep& on_step) {
     UnfinishedFile made(comm_, options_.output);
     write(made.path(), on_step);
     if (options_.verify) verify(made.path(), on_step);
-    Conversion done{contents().variables.size(), contents().bytes(), 0};
+    Conversion done{1, contents().variables.size(), contents().bytes(), 0};
     agreed(comm_, [&] {
       if (!comm_.is_root()) return;
       if (options_.sync) {
@@ -115,20 +119,6 @@ class Converter {
   const FileContents& contents() const { return source_->contents(); }
   std::uint64_t part_of_memory() const { return options_.memory / parts_of_memory; }
   std::uint64_t steps() const { return batches_.size() * (options_.verify ? 2 : 1); }
-
-  void open() {
-    std::vector<SeriesFile> files;
-    for (const std::string& path : options_.inputs) {
-      files.push_back({path, open_source(comm_, path)});
-      if (options_.selection.is_all()) continue;
-      agreed(comm_, [&] {
-        files.back().source = select(std::move(files.back().source), options_.selection);
-      });
-    }
-    agreed(comm_, [&] {
-      source_ = files.size() == 1 ? std::move(files.front().source) : join(std::move(files));
-    });
-  }
 
   // All that can be refused is refused here, before anything is written.
   void plan() {
@@ -234,20 +224,67 @@ class Converter {
   }
 
   const Comm& comm_;
-  const ConvertOptions& options_;
-  std::unique_ptr<Source> source_;
+  const ConvertOptions options_;
+  std::shared_ptr<Source> source_;
   std::vector<Extent> chunks_;  ///< of the target, by variable
   std::vector<Batch> batches_;
 };
 
+std::shared_ptr<Source> open(const Comm& comm, const ConvertOptions& options) {
+  std::vector<SeriesFile> files;
+  for (const std::string& path : options.inputs) {
+    files.push_back({path, open_source(comm, path)});
+    if (options.selection.is_all()) continue;
+    agreed(comm, [&] {
+      files.back().source = select(std::move(files.back().source), options.selection);
+    });
+  }
+  if (files.size() == 1) return std::move(files.front().source);
+  std::shared_ptr<Source> joined;
+  agreed(comm, [&] { joined = join(std::move(files)); });
+  return joined;
+}
+
+ConvertOptions options_for(const std::string& variable, ConvertOptions options) {
+  options.output.replace(options.output.find(each_variable), each_variable.size(), variable);
+  return options;
+}
+
+/// A conversion for each variable that has a file of its own.
+std::vector<std::unique_ptr<Converter>> converters_of(const Comm& comm,
+                                                      const ConvertOptions& options,
+                                                      const std::shared_ptr<Source>& source) {
+  std::vector<std::unique_ptr<Converter>> converters;
+  const std::vector<Selection> selections = split(source->contents());
+  for (const Selection& one : selections) {
+    converters.push_back(std::make_unique<Converter>(comm, options_for(one.only.front(), options),
+                                                     select(source, one)));
+  }
+  if (!converters.empty()) return converters;
+  throw InputError(fmt::format(
+      "No variable of '{}' has records, so that {} stands for none; name the output in full.",
+      options.inputs.front(), each_variable));
+}
+
 }  // namespace
 
+// Everything is planned, and refused, before the first file is made.
 Conversion convert(const Comm& comm, const ConvertOptions& options, const OnStep& on_step) {
-  agreed(comm, [&] {
-    if (!comm.is_root()) return;
-    posix::require_replaceable(options.output, {options.overwrite, "-o", options.inputs});
-  });
-  return Converter(comm, options).run(on_step);
+  const std::shared_ptr<Source> source = open(comm, options);
+  if (options.output.find(each_variable) == std::string::npos) {
+    return Converter(comm, options, source).run(on_step);
+  }
+  const auto converters = converters_of(comm, options, source);
+  Conversion all;
+  for (std::size_t i = 0; i < converters.size(); ++i) {
+    on_step(i, converters.size());
+    const Conversion one = converters[i]->run([](std::uint64_t, std::uint64_t) {});
+    ++all.files;
+    all.variables += one.variables;
+    all.bytes += one.bytes;
+    all.stored_bytes += one.stored_bytes;
+  }
+  return all;
 }
 
 }  // namespace slabmark::convert

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convert/classic_target.hpp"
@@ -12,9 +13,12 @@
 
 namespace slabmark::convert {
 
+/// Stands for the name of a variable in that of an output.
+inline constexpr std::string_view each_variable = "{variable}";
+
 struct ConvertOptions {
   std::vector<std::string> inputs;  ///< several are joined along their unlimited dimension
-  std::string output;
+  std::string output;  ///< with each_variable in it: a file for each variable, see split()
   Selection selection;
   NetcdfKind kind = NetcdfKind::netcdf4;  ///< of the output
   bool overwrite = false;
@@ -26,13 +30,14 @@ struct ConvertOptions {
 
 /// Of what was converted.
 struct Conversion {
-  std::size_t variables = 0;
+  std::size_t files = 0, variables = 0;
   std::uint64_t bytes = 0;         ///< of all elements
   std::uint64_t stored_bytes = 0;  ///< of the file that was made
 };
 
 /// Collective. Writes what the inputs hold to the output, which gets its name when it is whole.
-/// Throws an agreed Error, and the output is then what it was before. `on_step` is called on all
+/// Throws an agreed Error, and the output is then what it was before; of several files those that
+/// are not whole are. `on_step` is called on all
 /// ranks.
 Conversion convert(const Comm& comm, const ConvertOptions& options, const OnStep& on_step);
 

@@ -100,6 +100,35 @@ class SelectedSource : public Source {
 
 }  // namespace
 
+std::vector<Selection> split(const FileContents& contents) {
+  std::vector<bool> is_needed(contents.variables.size(), false);
+  Selection of_all;
+  for (std::size_t v = 0; v < contents.variables.size(); ++v) {
+    const FileVariable& variable = contents.variables[v];
+    if (!contents.is_unlimited(variable)) of_all.only.push_back(variable.name);
+    for (const std::string& name : companions_of(contents, variable)) {
+      const auto found = variable_called(contents, name);
+      if (found && *found != v) is_needed[*found] = true;
+    }
+  }
+  std::vector<Selection> selections;
+  std::vector<bool> taken(contents.variables.size(), false);
+  const auto add = [&](std::size_t v) {
+    selections.push_back(of_all);
+    auto& only = selections.back().only;
+    only.insert(only.begin(), contents.variables[v].name);
+    take(contents, v, taken);
+  };
+  for (std::size_t v = 0; v < contents.variables.size(); ++v) {
+    if (!is_needed[v] && contents.is_unlimited(contents.variables[v])) add(v);
+  }
+  // Variables that need each other.
+  for (std::size_t v = 0; v < contents.variables.size(); ++v) {
+    if (!taken[v] && contents.is_unlimited(contents.variables[v])) add(v);
+  }
+  return selections;
+}
+
 std::unique_ptr<Source> select(std::shared_ptr<Source> source, const Selection& selection) {
   return std::make_unique<SelectedSource>(std::move(source), selection);
 }

@@ -21,4 +21,9 @@ struct Selection {
 /// variables have are left out. Throws InputError for a name that the source does not have.
 std::unique_ptr<Source> select(std::shared_ptr<Source> source, const Selection& selection);
 
+/// The variables that have files of their own where a source is split: those with records that no
+/// other variable needs. Each is selected with what belongs to it, and with all variables that have
+/// no records.
+std::vector<Selection> split(const FileContents& contents);
+
 }  // namespace slabmark::convert

@@ -36,7 +36,9 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
                      "NetCDF file: classic (CDF-1, CDF-2 or CDF-5) or netCDF-4. Several are joined "
                      "along their unlimited dimension")
       .required();
-  root.add_text("-o,--output", "FILE", options.output, "File to write").required();
+  root.add_text("-o,--output", "FILE", options.output,
+                "File to write; with {variable} in its name, a file for each variable")
+      .required();
   using convert::NetcdfKind;
   root.add_word<NetcdfKind>("--output-format", options.kind, "Format of the output",
                             {{"netcdf4", NetcdfKind::netcdf4},
@@ -79,17 +81,20 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   return {std::move(options), ""};
 }
 
+std::string named(const std::string& file, std::size_t files) {
+  return files == 1 ? printable(file) : fmt::format("{} files", files);
+}
+
 ExitStatus run(const Comm& world, const ConvertOptions& options) {
   agreed(world, [] { hdf5::start(); });
   ProgressLine line("slabmark convert", !world.is_root());
   const convert::Conversion done = convert::convert(world, options, line.steps_of("converting"));
   line.clear();
   if (world.is_root()) {
-    const std::string inputs = options.inputs.size() == 1
-                                   ? options.inputs.front()
-                                   : fmt::format("{} files", options.inputs.size());
-    fmt::print("{} -> {}: {} variables, {} in {}\n", printable(inputs), printable(options.output),
-               done.variables, format_bytes(done.bytes), format_bytes(done.stored_bytes));
+    fmt::print("{} -> {}: {} variables, {} in {}\n",
+               named(options.inputs.front(), options.inputs.size()),
+               named(options.output, done.files), done.variables, format_bytes(done.bytes),
+               format_bytes(done.stored_bytes));
   }
   return ExitStatus::good;
 }

@@ -18,6 +18,11 @@ constexpr std::size_t most_recent = 8;
 constexpr MPI_Offset most_records_of_request = 1 << 16;
 constexpr MPI_Offset largest_record = std::numeric_limits<int>::max();
 
+// Of a request that PnetCDF refuses for its size. A piece takes 24 bytes here, so a larger number
+// may be more than the machine has.
+constexpr std::uint64_t most_pieces_of_large = 1 << 24;
+constexpr std::uint64_t most_elements_of_large = std::uint64_t{1} << 60;
+
 /// The same for calls that differ in the record alone.
 std::uint64_t hash_of(std::span<const MPI_Offset> numbers, std::size_t per_box, MPI_Offset lowest) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -97,6 +102,21 @@ struct BoxSide {
   }
 };
 
+/// The most pieces that a box with these numbers falls into.
+std::uint64_t pieces_of(const Shape& shape, const MPI_Offset* numbers, bool strided) {
+  const std::size_t dims = shape.lengths.size();
+  std::uint64_t pieces = 1;
+  bool in_one = true;  // what the dimensions behind have of each index of this one
+  for (std::size_t d = dims; d-- > 0;) {
+    const MPI_Offset count = numbers[dims + d];
+    const bool of_records = d == 0 && shape.has_records;
+    const bool apart = count > 1 && strided && numbers[2 * dims + d] > 1;
+    if (!in_one || apart || of_records) pieces *= static_cast<std::uint64_t>(count);
+    in_one = in_one && !apart && count == shape.lengths[d];
+  }
+  return pieces;
+}
+
 /// A side of a box of a call, for a dimension of this length.
 BoxSide side_of(const Access& access, int box, std::size_t dimension, MPI_Offset length) {
   if (access.kind == Access::Kind::var) return {0, length, 1};
@@ -129,7 +149,10 @@ ResolvedAccess GeometryTable::find(const Shape& shape, const Access& access, MPI
   numbers_.clear();
   Asked asked;
   for (int box = 0; box < access.boxes; ++box) {
-    if (!add_box(shape, access, box, records, asked) || asked.elements > most_elements) {
+    if (!add_box(shape, access, box, records, asked)) return resolved;
+    const bool is_large = asked.elements > most_elements;
+    if (is_large &&
+        (asked.pieces > most_pieces_of_large || asked.elements > most_elements_of_large)) {
       return resolved;
     }
   }
@@ -177,6 +200,7 @@ bool GeometryTable::add_box(const Shape& shape, const Access& access, int box, M
     asked.end_record = std::max(asked.end_record, side.end());
     asked.records += side.count;
   }
+  asked.pieces += pieces_of(shape, numbers, strided);
   return !is_huge && !__builtin_add_overflow(asked.elements, elements, &asked.elements);
 }
 

@@ -85,8 +85,8 @@ struct ResolvedAccess {
 class GeometryTable {
  public:
   /// `records`: how many there are; `grows`: the call may add some. What lies beyond the variable,
-  /// more than `most_elements`, and all else that PnetCDF has an error code for, is not valid, and
-  /// nothing is made of it.
+  /// and all else that PnetCDF has an error code for, is not valid, and nothing is made of it. Nor
+  /// is more than `most_elements`, unless it falls into few pieces.
   ResolvedAccess find(const Shape& shape, const Access& access, MPI_Offset records, bool grows,
                       std::uint64_t most_elements);
 
@@ -97,6 +97,7 @@ class GeometryTable {
     MPI_Offset lowest_record = std::numeric_limits<MPI_Offset>::max(), end_record = 0;
     MPI_Offset records = 0;          ///< of all boxes together
     std::uint64_t elements = 0;      ///< the same
+    std::uint64_t pieces = 0;        ///< the most that they may be
     std::vector<MPI_Offset> counts;  ///< of the only box
   };
   bool add_box(const Shape& shape, const Access& access, int box, MPI_Offset records, Asked& asked);

@@ -1,5 +1,6 @@
 #include "accel/pnetcdf_dropin/memory.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -35,6 +36,25 @@ bool is_contiguous(std::span<const MPI_Offset> counts, const MPI_Offset* imap) {
   return true;
 }
 
+// MPI_Pack counts bytes in int.
+constexpr std::uint64_t most_packed = std::numeric_limits<int>::max();
+
+/// Calls move(items, their number, where their bytes begin among all, how many) for as many items
+/// of a derived type as one call packs, and so on.
+template <class Move>
+void for_each_packable(const MemoryArgument& argument, const Move& move) {
+  MPI_Count size = 0, lower_bound = 0, extent = 0;
+  MPI_Type_size_x(argument.type, &size);
+  MPI_Type_get_extent_x(argument.type, &lower_bound, &extent);
+  const auto bytes = static_cast<std::uint64_t>(size);
+  const auto most = static_cast<MPI_Offset>(most_packed / bytes);
+  for (MPI_Offset done = 0; done < argument.count; done += most) {
+    const MPI_Offset count = std::min(most, argument.count - done);
+    move(static_cast<std::byte*>(argument.address) + done * extent, static_cast<int>(count),
+         static_cast<std::uint64_t>(done) * bytes, static_cast<int>(count * size));
+  }
+}
+
 }  // namespace
 
 std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, ElementType external,
@@ -51,9 +71,7 @@ std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, Element
     memory.argument_.count = expected;
   } else {
     const auto type = pnetcdf::type_in_memory(argument.type);
-    if (!type || argument.count < -1 || argument.count > std::numeric_limits<int>::max()) {
-      return std::nullopt;
-    }
+    if (!type || argument.count < -1) return std::nullopt;
     memory.type_ = *type;
     memory.derived_ = combiner_of(argument.type) != MPI_COMBINER_NAMED;
     if (argument.count == -1) {
@@ -63,9 +81,9 @@ std::optional<UserMemory> UserMemory::of(const MemoryArgument& argument, Element
     MPI_Count bytes = 0;
     MPI_Type_size_x(argument.type, &bytes);
     const auto held = static_cast<std::uint64_t>(bytes) / size_of(*type);
-    if (held * static_cast<std::uint64_t>(memory.argument_.count) != elements) return std::nullopt;
-    constexpr std::uint64_t most_packed = std::numeric_limits<int>::max();  // MPI counts in int
-    if (memory.derived_ && elements * size_of(*type) > most_packed) return std::nullopt;
+    const auto items = static_cast<std::uint64_t>(memory.argument_.count);
+    if (items > elements || held * items != elements) return std::nullopt;
+    if (memory.derived_ && static_cast<std::uint64_t>(bytes) > most_packed) return std::nullopt;
     if (memory.derived_) {
       memory.own_type_ = duplicate(argument.type);
       memory.argument_.type = *memory.own_type_;
@@ -136,9 +154,10 @@ bool UserMemory::pack(std::byte* packed) const {
   std::vector<std::byte> gathered(type_ == external_ ? 0 : elements_ * size);
   std::byte* const to = type_ == external_ ? packed : gathered.data();
   if (derived_) {
-    int position = 0;
-    MPI_Pack(argument_.address, static_cast<int>(argument_.count), argument_.type, to,
-             static_cast<int>(elements_ * size), &position, MPI_COMM_SELF);
+    for_each_packable(argument_, [&](std::byte* items, int count, std::uint64_t at, int bytes) {
+      int position = 0;
+      MPI_Pack(items, count, argument_.type, to + at, bytes, &position, MPI_COMM_SELF);
+    });
   } else {
     auto* next = to;
     for_each_mapped([&](MPI_Offset offset) {
@@ -159,9 +178,10 @@ void UserMemory::unpack(const std::byte* packed) const {
   if (type_ != external_) convert(external_, packed, type_, converted.data(), elements_);
   const std::byte* from = type_ == external_ ? packed : converted.data();
   if (derived_) {
-    int position = 0;
-    MPI_Unpack(from, static_cast<int>(elements_ * size), &position, argument_.address,
-               static_cast<int>(argument_.count), argument_.type, MPI_COMM_SELF);
+    for_each_packable(argument_, [&](std::byte* items, int count, std::uint64_t at, int bytes) {
+      int position = 0;
+      MPI_Unpack(from + at, bytes, &position, items, count, argument_.type, MPI_COMM_SELF);
+    });
     return;
   }
   for_each_mapped([&](MPI_Offset offset) {

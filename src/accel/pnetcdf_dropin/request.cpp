@@ -13,9 +13,6 @@ namespace slabmark::dropin {
 
 namespace {
 
-// PnetCDF refuses larger requests, unless it was built for them.
-constexpr std::uint64_t largest_request = std::numeric_limits<int>::max();
-
 constexpr pnetcdf::FlexibleFunction native_functions[] = {
     SLABMARK_FLEXIBLE_FUNCTIONS(SLABMARK_NATIVE)};
 
@@ -31,7 +28,7 @@ AcceptResult accept(const Call& call, collective::NetcdfLocator& locator, Geomet
       variable->shape.has_records && (!puts || call.access.kind == Access::Kind::var);
   const auto found = geometries.find(variable->shape, call.access,
                                      needs_records ? static_cast<MPI_Offset>(locator.records()) : 0,
-                                     puts, largest_request / size_of(*type));
+                                     puts, largest_native_request / size_of(*type));
   if (!found.valid) return {};
   if (!found.geometry) {
     // PnetCDF does not convert between text and numbers, even in a request of zero elements.
@@ -67,9 +64,9 @@ std::uint64_t most_pieces(const Call& call, collective::NetcdfLocator& locator) 
   if (!its || !access.count || access.stride || access.kind == Access::Kind::varn) return unknown;
   std::uint64_t pieces = 1;
   bool in_one = true;  // the dimensions behind
-  for (std::size_t d = its->lengths.size(); d-- > 0 && pieces < unknown / largest_request;) {
+  for (std::size_t d = its->lengths.size(); d-- > 0 && pieces < unknown / largest_native_request;) {
     const MPI_Offset count = access.count[d];
-    if (count < 0 || count > static_cast<MPI_Offset>(largest_request)) return unknown;
+    if (count < 0 || count > static_cast<MPI_Offset>(largest_native_request)) return unknown;
     const bool of_records = d == 0 && its->has_records;
     if (!in_one || of_records) pieces *= static_cast<std::uint64_t>(count);
     in_one = in_one && count == its->lengths[d];

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -17,6 +18,10 @@ namespace slabmark::dropin {
 
 using pnetcdf::Call;
 using pnetcdf::Direction;
+
+/// Bytes of what a rank asks for at once, beyond which PnetCDF returns NC_EMAX_REQ, unless it was
+/// built for more.
+constexpr std::uint64_t largest_native_request = std::numeric_limits<int>::max();
 
 /// A request that was accepted and is pending, or part of a blocking call.
 struct Request {

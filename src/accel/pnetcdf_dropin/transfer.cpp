@@ -203,6 +203,14 @@ class Mover {
   const PlaceOf place_of_ = [this](ArrayName array) { return file_.place_of(array); };
 };
 
+/// Whether the next call is one that no rank asks the others about. All are asked about in a file
+/// with a variable that is larger than PnetCDF moves at once: any rank may bring such a request.
+bool may_pass_unasked(NetcdfFile& file) {
+  constexpr std::uint64_t largest_element = 8;
+  return file.group().backoff.is_next() &&
+         file.locator().most_elements() <= largest_native_request / largest_element;
+}
+
 /// One collective call, from what this rank brings to the same outcome on all ranks.
 class Transfer {
  public:
@@ -216,7 +224,9 @@ class Transfer {
   Outcome run() {
     agreed_.pieces = pieces();
     const bool is_work = agreed_.pieces >= worth_a_plan && !local_.unsupported_reason;
-    if (local_.blocking && group_.backoff.next(is_work)) return pass_through(few_pieces);
+    if (local_.blocking && may_pass_unasked(file_) && group_.backoff.next(is_work)) {
+      return pass_through(few_pieces);
+    }
     const DataFile::InUse now(file_.data());
     propose(is_work);
     agreed_.agree(group_.comm());
@@ -230,12 +240,18 @@ class Transfer {
   }
 
  private:
+  /// Pieces that PnetCDF would have to move. It refuses what is too large, so that is work for a
+  /// plan however few pieces it has.
   std::int64_t pieces() const {
-    std::uint64_t sum = 0;
+    std::uint64_t sum = 0, bytes = 0;
     for (const auto* requests : {&local_.puts, &local_.gets}) {
-      for (const Request* request : *requests) sum += request->geometry->pieces();
+      for (const Request* request : *requests) {
+        sum += request->geometry->pieces();
+        bytes += request->bytes();
+      }
     }
-    return static_cast<std::int64_t>(sum);
+    const auto all = static_cast<std::int64_t>(sum);
+    return bytes > largest_native_request ? std::max(all, worth_a_plan) : all;
   }
 
   Outcome pass_through(const char* reason) {
@@ -369,10 +385,9 @@ Outcome transfer(NetcdfFile& file, const LocalRequests& local) {
 }
 
 bool passes_unasked(NetcdfFile& file, std::uint64_t most_pieces) {
-  AgreementBackoff& backoff = file.group().backoff;
-  if (most_pieces >= worth_a_plan || !backoff.is_next()) return false;
+  if (most_pieces >= worth_a_plan || !may_pass_unasked(file)) return false;
   file.report().count_native(few_pieces);
-  return backoff.next(false);
+  return file.group().backoff.next(false);
 }
 
 }  // namespace slabmark::dropin

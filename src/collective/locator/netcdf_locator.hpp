@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -103,6 +104,20 @@ class NetcdfLocator {
     return variable.offset + (variable.shape.has_records ? record * record_bytes_ : 0);
   }
 
+  /// Elements of the largest variable; of those with records, one record counts.
+  std::uint64_t most_elements() {
+    const int count = variables();
+    if (most_known_ == header_) return most_elements_;
+    most_elements_ = 0;
+    for (int id = 0; id < count; ++id) {
+      if (const NetcdfShape* its = shape(id)) {
+        most_elements_ = std::max(most_elements_, its->elements());
+      }
+    }
+    most_known_ = header_;
+    return most_elements_;
+  }
+
   int variables() { return know() ? static_cast<int>(entries_.size()) : 0; }
   /// How many records there are now. PnetCDF is asked each time.
   std::uint64_t records() {
@@ -170,6 +185,7 @@ class NetcdfLocator {
   std::map<int, MPI_Offset> lengths_;  ///< of dimensions
   int unlimited_ = -1;                 ///< dimension
   std::uint64_t record_bytes_ = 0;
+  std::uint64_t most_elements_ = 0, most_known_ = 0;  ///< the latter: for which header
 };
 
 }  // namespace slabmark::collective

@@ -15,16 +15,34 @@ mpiio::Memory memory_of(const std::byte* memory, std::uint64_t bytes) {
   return {const_cast<std::byte*>(memory), static_cast<int>(bytes), MPI_BYTE, bytes};
 }
 
+/// Calls move(bytes before, bytes of the call) for calls that MPI can count. A filtered chunk may
+/// be larger than that.
+template <class Move>
+void in_calls(std::uint64_t bytes, const Move& move) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;
+  for (std::uint64_t done = 0; done < bytes; done += most) {
+    move(done, std::min(most, bytes - done));
+  }
+}
+
 }  // namespace
 
 File::File(MPI_Comm ranks, const std::string& path, Access access, const mpiio::Hints& user)
     : file_(mpiio::File::open(ranks, path, access, with_own_hints(user))) {}
 
 void File::write(std::uint64_t offset, const std::byte* memory, std::uint64_t bytes) {
-  file_.write_at(offset, memory_of(memory, bytes));
+  in_calls(bytes, [&](std::uint64_t done, std::uint64_t now) {
+    file_.write_at(offset + done, memory_of(memory + done, now));
+  });
 }
 
 void File::read(std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
+  in_calls(bytes, [&](std::uint64_t done, std::uint64_t now) {
+    read_at_once(offset + done, memory + done, now);
+  });
+}
+
+void File::read_at_once(std::uint64_t offset, std::byte* memory, std::uint64_t bytes) {
   if (!end_is_zero_) return file_.read_at(offset, memory_of(memory, bytes));
   std::uint64_t moved = file_.read_some_at(offset, memory_of(memory, bytes));
   if (moved == bytes) return;

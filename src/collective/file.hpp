@@ -65,6 +65,7 @@ class File {
   Rearranger::Tally move(Context& context, const Transfer& transfer, const Mover& mover = nullptr);
 
  private:
+  void read_at_once(std::uint64_t offset, std::byte* memory, std::uint64_t bytes);
   bool take_fresh(const ArrayPlace& place);
 
   mpiio::File file_;

@@ -12,6 +12,7 @@
 #include "convert/classic_target.hpp"
 #include "convert/netcdf4_header.hpp"
 #include "convert/netcdf4_target.hpp"
+#include "convert/quantize.hpp"
 #include "convert/series.hpp"
 #include "convert/source.hpp"
 #include "core/base/error.hpp"
@@ -230,14 +231,18 @@ class Converter {
   std::vector<Batch> batches_;
 };
 
+// All variables are there while it is found which of them others need, and so are not rounded.
+std::unique_ptr<Source> changed(std::unique_ptr<Source> source, const ConvertOptions& options) {
+  if (options.significant_bits > 0) source = bit_round(std::move(source), options.significant_bits);
+  if (options.selection.is_all()) return source;
+  return select(std::move(source), options.selection);
+}
+
 std::shared_ptr<Source> open(const Comm& comm, const ConvertOptions& options) {
   std::vector<SeriesFile> files;
   for (const std::string& path : options.inputs) {
     files.push_back({path, open_source(comm, path)});
-    if (options.selection.is_all()) continue;
-    agreed(comm, [&] {
-      files.back().source = select(std::move(files.back().source), options.selection);
-    });
+    agreed(comm, [&] { files.back().source = changed(std::move(files.back().source), options); });
   }
   if (files.size() == 1) return std::move(files.front().source);
   std::shared_ptr<Source> joined;

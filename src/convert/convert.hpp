@@ -20,6 +20,7 @@ struct ConvertOptions {
   std::vector<std::string> inputs;  ///< several are joined along their unlimited dimension
   std::string output;  ///< with each_variable in it: a file for each variable, see split()
   Selection selection;
+  std::uint64_t significant_bits = 0;     ///< that BitRound keeps; 0: elements are not rounded
   NetcdfKind kind = NetcdfKind::netcdf4;  ///< of the output
   bool overwrite = false;
   bool verify = false;  ///< compare every element with the source when the file is whole

@@ -55,16 +55,6 @@ std::vector<std::byte> default_fill(ElementType type) {
   });
 }
 
-std::vector<std::byte> fill_of(const FileVariable& variable) {
-  for (const FileAttribute& attribute : variable.attributes) {
-    if (attribute.name == "_FillValue" && attribute.type == variable.type &&
-        attribute.count() == 1) {
-      return attribute.values;
-    }
-  }
-  return default_fill(variable.type);
-}
-
 // Chunks as netCDF-C chooses them: a record each, and halved from the slowest dimension on where
 // they are large.
 Extent default_chunk(const FileContents& contents, const FileVariable& variable) {
@@ -157,6 +147,16 @@ Extent chunk_of(const FileContents& contents, const FileVariable& variable,
     chunk[i] = dimension.is_unlimited ? rule->second : std::min(rule->second, dimension.length);
   }
   return is_chunked ? chunk : Extent{};
+}
+
+std::vector<std::byte> fill_of(const FileVariable& variable) {
+  for (const FileAttribute& attribute : variable.attributes) {
+    if (attribute.name == "_FillValue" && attribute.type == variable.type &&
+        attribute.count() == 1) {
+      return attribute.values;
+    }
+  }
+  return default_fill(variable.type);
 }
 
 hdf5::Handle creation_of(const FileVariable& variable, const Extent& chunk,

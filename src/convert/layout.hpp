@@ -29,6 +29,9 @@ void require_storage(const StorageOptions& options, const FileContents& contents
 Extent chunk_of(const FileContents& contents, const FileVariable& variable,
                 const StorageOptions& options);
 
+/// The element that stands where nothing was written: the attribute _FillValue, or netCDF's own.
+std::vector<std::byte> fill_of(const FileVariable& variable);
+
 /// The list with which HDF5 creates a variable as netCDF-C does. `path` is for messages.
 hdf5::Handle creation_of(const FileVariable& variable, const Extent& chunk,
                          const StorageOptions& options, const std::string& path);

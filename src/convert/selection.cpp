@@ -100,16 +100,22 @@ class SelectedSource : public Source {
 
 }  // namespace
 
-std::vector<Selection> split(const FileContents& contents) {
+std::vector<bool> needed_by_others(const FileContents& contents) {
   std::vector<bool> is_needed(contents.variables.size(), false);
-  Selection of_all;
   for (std::size_t v = 0; v < contents.variables.size(); ++v) {
-    const FileVariable& variable = contents.variables[v];
-    if (!contents.is_unlimited(variable)) of_all.only.push_back(variable.name);
-    for (const std::string& name : companions_of(contents, variable)) {
+    for (const std::string& name : companions_of(contents, contents.variables[v])) {
       const auto found = variable_called(contents, name);
       if (found && *found != v) is_needed[*found] = true;
     }
+  }
+  return is_needed;
+}
+
+std::vector<Selection> split(const FileContents& contents) {
+  const std::vector<bool> is_needed = needed_by_others(contents);
+  Selection of_all;
+  for (const FileVariable& variable : contents.variables) {
+    if (!contents.is_unlimited(variable)) of_all.only.push_back(variable.name);
   }
   std::vector<Selection> selections;
   std::vector<bool> taken(contents.variables.size(), false);

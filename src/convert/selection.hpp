@@ -21,6 +21,9 @@ struct Selection {
 /// variables have are left out. Throws InputError for a name that the source does not have.
 std::unique_ptr<Source> select(std::shared_ptr<Source> source, const Selection& selection);
 
+/// By variable: whether it belongs to another one.
+std::vector<bool> needed_by_others(const FileContents& contents);
+
 /// The variables that have files of their own where a source is split: those with records that no
 /// other variable needs. Each is selected with what belongs to it, and with all variables that have
 /// no records.

@@ -226,6 +226,38 @@ def test_each_variable_gets_a_file_of_its_own(run, months, refused, tmp_path):
 
 
 @pytest.mark.long
+def test_elements_are_rounded_as_netcdf_rounds_them(run, refused, tmp_path):
+    random = numpy.random.default_rng(1)
+    values = {"f4": random.normal(size=4000).astype("f4") * 10.0 ** random.integers(-30, 30, 4000), "f8": random.normal(size=4000)}
+    for name in values:
+        values[name][:4] = netCDF4.default_fillvals[name], 0, numpy.inf, -numpy.inf
+    for quantized in (False, True):
+        more = {"zlib": True, "significant_digits": 9, "quantize_mode": "BitRound"} if quantized else {}
+        with netCDF4.Dataset(tmp_path / f"{quantized}.nc", "w") as file:
+            file.createDimension("x", 2000)
+            file.createDimension("two", 2)
+            file.createVariable("x", "f8", ("x",)).bounds = "edges"
+            file["x"][:] = values["f8"][:2000]
+            file.createVariable("area", "f8", ("x",))[:] = values["f8"][:2000]
+            file.createVariable("edges", "f8", ("x", "two"))[:] = values["f8"].reshape(2000, 2)
+            for name, kind in (("f4", "f4"), ("f8", "f8"), ("gaps", "f4")):
+                file.createVariable(name, kind, ("x", "two"), fill_value=values["f4"][9] if name == "gaps" else None, **more)
+                file[name].set_auto_mask(False)
+                file[name][:] = values[kind].reshape(2000, 2)
+    words = ["False.nc", "-o", "o.nc", "--quantize", "BitRound:9", "--compress", "deflate", "--verify"]
+    done = run("slabmark convert", words, ranks=2, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with netCDF4.Dataset(tmp_path / "o.nc") as ours, netCDF4.Dataset(tmp_path / "True.nc") as theirs:
+        for name in ("x", "area", "edges", "f4", "f8", "gaps"):
+            for file in (ours, theirs):
+                file[name].set_auto_mask(False)
+            assert ours[name][:].tobytes() == theirs[name][:].tobytes(), name
+            assert ours[name].quantization() == theirs[name].quantization(), name
+    done = run("slabmark convert", ["False.nc", "-o", "p.nc", "--quantize", "BitRound:24"], cwd=tmp_path)
+    assert "variable 'f4' has 23" in refused(done, "slabmark convert")
+
+
+@pytest.mark.long
 def test_files_that_are_no_series_are_refused(run, months, refused, tmp_path):
     shutil.copy(months[0], tmp_path / "a.nc")
     with netCDF4.Dataset(tmp_path / "a.nc", "a") as file:

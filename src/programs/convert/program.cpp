@@ -25,6 +25,17 @@ using convert::ConvertOptions;
 // MPI counts the bytes of a window in int.
 constexpr std::uint64_t least_memory = 1u << 20, most_memory = std::uint64_t{4} << 30;
 
+std::uint64_t parse_quantization(const std::string& text, const std::string& what) {
+  const std::string begin = "BitRound:";
+  if (!text.starts_with(begin)) {
+    throw InputError(
+        fmt::format("{} is '{}'; write BitRound: and a number of bits, such as "
+                    "BitRound:10.",
+                    what, text));
+  }
+  return parse_count(text.substr(begin.size()), fmt::format("bits of {}", what), 1, 52);
+}
+
 Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   ConvertOptions options;
   std::vector<std::string> chunks;
@@ -53,6 +64,11 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   bool shuffle = false;
   root.add_flag("--shuffle", shuffle,
                 "Sort the bytes of elements before they are compressed by --compress");
+  root.add_parsed("--quantize", "BitRound:N", {},
+                  "Round floating-point elements to N significant bits, as netCDF-C does",
+                  [&](const std::string& text, const std::string& what) {
+                    options.significant_bits = parse_quantization(text, what);
+                  });
   root.add_list("--chunk", chunks, "Lengths of chunks by dimension, such as time=1,lat=90");
   root.add_list("--variables", options.selection.only,
                 "Convert only these variables, their coordinates and bounds");

@@ -132,10 +132,17 @@ class AttributeReader {
     return static_cast<std::size_t>(H5Sget_simple_extent_npoints(space.get()));
   }
 
+  // netCDF's attributes are lines.
+  bool has_rows(const hdf5::Handle& attribute) const {
+    const auto space = own(H5Aget_space(attribute.get()), H5Sclose, "H5Aget_space", path_);
+    return H5Sget_simple_extent_ndims(space.get()) > 1;
+  }
+
   FileAttribute one(const std::string& name) const {
     const auto attribute =
         own(H5Aopen(object_, name.c_str(), H5P_DEFAULT), H5Aclose, "H5Aopen", path_);
     const auto stored = own(H5Aget_type(attribute.get()), H5Tclose, "H5Aget_type", path_);
+    if (has_rows(attribute)) refuse(name);
     const std::size_t values = count(attribute);
     FileAttribute made{.name = name};
     if (H5Tis_variable_str(stored.get()) > 0) {
@@ -173,8 +180,8 @@ class AttributeReader {
 
   [[noreturn]] void refuse(const std::string& name) const {
     throw InputError(fmt::format(
-        "Attribute '{}' of {} is of a type that this conversion does not know; remove it with "
-        "ncatted.",
+        "Attribute '{}' of {} is of a type or shape that netCDF conversions do not know; remove it "
+        "with ncatted.",
         name, owner_));
   }
 

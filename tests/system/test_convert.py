@@ -170,6 +170,10 @@ def test_what_is_not_converted_is_named(run, refused, tmp_path):
         done = run("slabmark convert", ["in.nc", "-o", "o.nc"], cwd=tmp_path)
         assert f"'{name}' is" in refused(done, "slabmark convert")
         assert left_in(tmp_path) == ["in.nc"]
+    with pytest.importorskip("h5py").File(tmp_path / "in.nc", "w") as file:
+        file["x"] = numpy.arange(3)
+        file["x"].attrs["rows"] = numpy.ones((2, 2))
+    assert "Attribute 'rows'" in refused(run("slabmark convert", ["in.nc", "-o", "o.nc"], cwd=tmp_path), "slabmark convert")
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
 #include <string_view>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <thread>
 #include <unistd.h>
@@ -34,15 +37,55 @@ namespace {
 // subfiles; pages that nothing is written to take no memory.
 struct GuardedPath {
   std::atomic<bool> used{false};
+  bool with_contents = false;
   std::array<char, PATH_MAX> path{};
 };
 std::array<GuardedPath, 1024> guarded;
 
+// By the system's own calls, since opendir() allocates. Files that are removed while a directory is
+// read may hide others from the reader, so it is read until nothing is left to remove.
+void remove_contents(int directory) {
+  alignas(dirent64) std::array<char, 4096> entries;
+  for (bool removed = true; removed;) {
+    removed = false;
+    lseek(directory, 0, SEEK_SET);
+    for (;;) {
+      const long bytes = syscall(SYS_getdents64, directory, entries.data(), entries.size());
+      if (bytes <= 0) break;
+      for (long at = 0; at < bytes;) {
+        const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+        at += entry->d_reclen;
+        const std::string_view name(entry->d_name);
+        if (name == "." || name == "..") continue;
+        if (unlinkat(directory, entry->d_name, 0) != 0) {
+          const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+          const int inner = openat(directory, entry->d_name, flags);
+          if (inner < 0) continue;
+          remove_contents(inner);
+          close(inner);
+          if (unlinkat(directory, entry->d_name, AT_REMOVEDIR) != 0) continue;
+        }
+        removed = true;
+      }
+    }
+  }
+}
+
+void remove_guarded(const GuardedPath& entry) {
+  if (unlink(entry.path.data()) == 0) return;
+  if (entry.with_contents) {
+    const int directory = open(entry.path.data(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (directory < 0) return;
+    remove_contents(directory);
+    close(directory);
+  }
+  rmdir(entry.path.data());
+}
+
 void remove_guarded_files() {
   // Backwards, because a directory is guarded before the files in it.
   for (auto entry = guarded.rbegin(); entry != guarded.rend(); ++entry) {
-    if (!entry->used) continue;
-    if (unlink(entry->path.data()) != 0) rmdir(entry->path.data());
+    if (entry->used) remove_guarded(*entry);
   }
 }
 
@@ -170,11 +213,12 @@ void wait_until_read(int descriptor) {
 
 }  // namespace
 
-RemoveOnAbort::RemoveOnAbort(const std::string& path) {
+RemoveOnAbort::RemoveOnAbort(const std::string& path, Directory directory) {
   if (path.size() >= PATH_MAX) throw InputError(fmt::format("The path '{}' is too long.", path));
   for (std::size_t i = 0; i < guarded.size(); ++i) {
     if (guarded[i].used) continue;
     std::strcpy(guarded[i].path.data(), path.c_str());
+    guarded[i].with_contents = directory == Directory::with_contents;
     guarded[i].used = true;
     slot_ = static_cast<int>(i);
     return;

@@ -22,11 +22,14 @@ void end_soon(const std::string& message, ExitStatus status = ExitStatus::failed
 void failure_is_told();
 
 /// While an object of this class lives, `path` is removed if the job ends early: by abort_job(), or
-/// because this process is told to stop, see enter_program(); a directory only if it is empty then.
-/// Give it only what this run created, a directory before what goes into it.
+/// because this process is told to stop, see enter_program(); a directory only if it is empty then,
+/// unless it is `with_contents`. Give it only what this run created, a directory before what goes
+/// into it.
 class RemoveOnAbort {
  public:
-  explicit RemoveOnAbort(const std::string& path);
+  enum class Directory { if_empty, with_contents };
+
+  explicit RemoveOnAbort(const std::string& path, Directory directory = Directory::if_empty);
   ~RemoveOnAbort();
   RemoveOnAbort(const RemoveOnAbort&) = delete;
   RemoveOnAbort& operator=(const RemoveOnAbort&) = delete;

@@ -36,6 +36,8 @@ class Slabmark(CMakePackage):
     depends_on("cli11@2.1:")
     depends_on("fmt@9:")
     depends_on("nlohmann-json@3.10:")
+    depends_on("zlib-api")
+    depends_on("zstd")
     depends_on("googletest@1.12:", type="test")
 
     conflicts("%gcc@:11", msg="Slabmark is written in C++20")

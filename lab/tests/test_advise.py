@@ -238,11 +238,14 @@ def test_a_pattern_may_be_longer_than_the_name_of_a_file():
 
 def test_each_method_of_the_build_is_a_candidate_with_lines_of_c_or_named_as_none(run):
     built = json.loads(run("slabmark bench", ["environment"]).stdout)["methods"]
-    for name in (method["name"] for method in built if method["kind"] == "general"):
+    general = (method["name"] for method in built if method["kind"] == "general")
+    for name in (name for name in general if candidates.library(name) not in candidates.NO_CALLS):
         assert name in METHODS and code.for_candidate(candidates.Candidate(name)), name
     first = candidates.choose({"mpi_io": "ROMIO", "methods": built}, format="any").first
     none = {"floor", "whole", "blob", "null", "hdf5-union-naive", "pnetcdf-varn-mpiio", "append", "files-one", "copy-plane", "gatherv", "touch"}
     assert not none & {candidate.method for candidate in first}
+    assert not any(candidate.method.startswith("zarr") for candidate in first)
+    assert code.for_candidate(candidates.Candidate("zarr-rearranged")) is None
 
 
 def test_variants_of_a_rearranged_method_have_the_options_of_its_library(run):

@@ -40,6 +40,8 @@ NO_CANDIDATES = {
     "slices": "it writes slices of fields only; see docs/reference/slice_eval.md",
     "as-captured": "it is of another program than was captured",
 }
+# Libraries whose files no program can write by calls that we know.
+NO_CALLS = {"zarr": "no library for programs writes such stores yet"}
 ROMIO = {"OMPI_MCA_io": "^ompio"}
 LOSSLESS = {"romio_ds_write": "disable"}  # without which ROMIO loses what some programs write (docs/known-issues.md)
 # What can be put into a program that stays as it is, by the level at which its calls were captured.
@@ -171,7 +173,7 @@ def choose(environment, patterns=None, today=None, format=None):
     ROMIO, too. The format is that of `today` if it is not given, or any if `patterns` name the methods."""
     known = {method["name"]: method for method in environment["methods"]}
     missing = {name: method["missing"] for name, method in known.items()}
-    reasons = {name: NO_CANDIDATES.get(method["kind"]) for name, method in known.items()}
+    reasons = {name: NO_CANDIDATES.get(method["kind"]) or NO_CALLS.get(library(name)) for name, method in known.items()}
     names = named(environment, patterns) if patterns else [name for name in known if not reasons[name]]
     fits = lambda name: not missing[name] and format in (None, "any", file_format(known[name]))
     if today:

@@ -2,7 +2,7 @@
 
 import jinja2
 
-from slabmark.advise.candidates import family, library
+from slabmark.advise.candidates import NO_CALLS, family, library
 
 # By the name of a type of elements: what it is called in C and Fortran, by MPI, and in memory by HDF5.
 TYPES = {
@@ -40,13 +40,15 @@ character(len=80) :: path, name
 def for_candidate(candidate, type="float64"):
     """The lines of C for variables of this type, or None where a method is nothing that an application can call."""
     name = family(candidate.method)
-    return _lines(f"{name}.c.j2", candidate, type) if name in CONTEXT else None
+    has_calls = name in CONTEXT and library(candidate.method) not in NO_CALLS
+    return _lines(f"{name}.c.j2", candidate, type) if has_calls else None
 
 
 def in_fortran(candidate, type="float64"):
     """The lines of Fortran, or None for all but the rearranged methods: what other libraries want of Fortran is in their
     manuals."""
-    return _lines("rearranged.f90.j2", candidate, type) if family(candidate.method) == "rearranged" else None
+    has_calls = family(candidate.method) == "rearranged" and library(candidate.method) not in NO_CALLS
+    return _lines("rearranged.f90.j2", candidate, type) if has_calls else None
 
 
 def _lines(template, candidate, type):

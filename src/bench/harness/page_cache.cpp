@@ -32,7 +32,7 @@ bool drop_here(const std::string& path) {
   if (file < 0) return false;
   struct stat status {};
   bool gone = fstat(file, &status) == 0;
-  if (gone && status.st_size > 0) {
+  if (gone && S_ISREG(status.st_mode) && status.st_size > 0) {
     fdatasync(file);  // dirty pages are not dropped
     posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
     gone = pages_are_gone(file, static_cast<std::size_t>(status.st_size));

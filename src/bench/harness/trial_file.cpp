@@ -1,5 +1,6 @@
 #include "bench/harness/trial_file.hpp"
 
+#include <filesystem>
 #include <unistd.h>
 
 #include "bench/method/as_captured/files.hpp"
@@ -43,6 +44,8 @@ FormatInfo format_of(const Cell& cell, const Pattern& pattern) {
 TrialFile::TrialFile(const Comm& comm, std::string path, const FormatInfo* format)
     : comm_(comm), path_(std::move(path)), guard_(path_) {
   if (format == nullptr) return;
+  is_directory_ = format->is_directory;
+  if (is_directory_) return;
   companions_ = format->companions;
   guard_companions();
   if (format->journal.empty()) return;
@@ -51,6 +54,10 @@ TrialFile::TrialFile(const Comm& comm, std::string path, const FormatInfo* forma
 }
 
 void TrialFile::guard_companions() {
+  is_made_ = true;
+  if (is_directory_) {
+    companion_guards_.emplace_back(path_, RemoveOnAbort::Directory::with_contents);
+  }
   if (!companions_) return;
   companion_guards_.clear();
   for (const std::string& path : companions_(path_)) companion_guards_.emplace_back(path);
@@ -58,6 +65,11 @@ void TrialFile::guard_companions() {
 
 TrialFile::~TrialFile() {
   if (keep_ || !comm_.is_root()) return;
+  if (is_directory_ && is_made_) {  // what is there without that may be another job's
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+    return;
+  }
   if (companions_) remove_all(companions_(path_));
   unlink(path_.c_str());
   if (!journal_.empty()) unlink(journal_.c_str());

@@ -27,8 +27,8 @@ void require_free_path(const Comm& comm, const std::string& path, const posix::O
 FormatInfo format_of(const Cell& cell, const Pattern& pattern);
 
 /// The file that a trial makes at a path that was free. It is removed when the object goes, with
-/// its companions and its journal, unless keep() was called; also when the job is aborted, or told
-/// to stop, and then in any case.
+/// its companions and its journal, or, where it is a directory, with all that is in it, unless
+/// keep() was called; also when the job is aborted, or told to stop, and then in any case.
 class TrialFile {
  public:
   /// `format`: of the file, which has companions and journals if its format has; it lasts.
@@ -51,6 +51,7 @@ class TrialFile {
   Companions companions_;
   RemoveOnAbort guard_;
   std::optional<RemoveOnAbort> journal_guard_;
+  bool is_directory_ = false, is_made_ = false;
   std::deque<RemoveOnAbort> companion_guards_;  // on all ranks, since any may have to end the job
   bool keep_ = false;
 };

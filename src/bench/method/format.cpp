@@ -11,12 +11,14 @@
 #include "bench/method/raw/blob_file.hpp"
 #include "bench/method/raw/raw_layout.hpp"
 #include "bench/method/slice/reader.hpp"
+#include "bench/method/zarr/reader.hpp"
 #include "core/base/error.hpp"
 #include "core/geometry/hyperslab.hpp"
 #include "storage/hdf5/file.hpp"
 #include "storage/hdf5/subfiles.hpp"
 #include "storage/mpiio/element_type.hpp"
 #include "storage/posix/file.hpp"
+#include "storage/zarr/store.hpp"
 
 #if SLABMARK_WITH_PNETCDF
 #include "bench/method/pnetcdf/method.hpp"
@@ -166,7 +168,7 @@ std::unique_ptr<PlainReader> open_netcdf(const Comm&, const Pattern&, const std:
 
 const FileLibrary hdf5_library{"HDF5", hdf5::library_version, hdf5::start};
 
-constexpr std::size_t format_count = 7;
+constexpr std::size_t format_count = 8;
 
 }  // namespace
 
@@ -174,11 +176,12 @@ const FormatInfo& info_of(FileFormat format) {
   static const std::array<FormatInfo, format_count> formats = {{
       {"none", ".raw", open_nothing},
       {"raw", ".raw", open_by<RawReader>},
-      {"netcdf", ".nc", open_netcdf, nullptr, "", &pnetcdf_library},
-      {"hdf5", ".h5", open_by<Hdf5Reader>, nullptr, SLABLOG_JOURNAL, &hdf5_library},
-      {"hdf5-subfiles", ".h5", open_by<SubfilesReader>, hdf5::subfiles_of, "", &hdf5_library,
+      {"netcdf", ".nc", open_netcdf, nullptr, false, "", &pnetcdf_library},
+      {"hdf5", ".h5", open_by<Hdf5Reader>, nullptr, false, SLABLOG_JOURNAL, &hdf5_library},
+      {"hdf5-subfiles", ".h5", open_by<SubfilesReader>, hdf5::subfiles_of, false, "", &hdf5_library,
        MPI_THREAD_MULTIPLE},
-      {"vtkhdf", ".vtkhdf", open_slices, slice_files_beside, "", &hdf5_library},
+      {"vtkhdf", ".vtkhdf", open_slices, slice_files_beside, false, "", &hdf5_library},
+      {"zarr", ".zarr", open_by<ZarrReader>, zarr::files_of, true},
       {"private", ".blob", open_by<BlobReader>},
   }};
   return formats.at(static_cast<std::size_t>(format));

@@ -23,6 +23,7 @@ enum class FileFormat {
   hdf5_subfiles,  ///< HDF5 through its subfiling driver: a stub, and the bytes in files beside it
   vtkhdf,         ///< HDF5 files of slices as VTK reads them, one or more a slice, see
                   ///< docs/reference/slices.md
+  zarr,           ///< a store of Zarr v3: a directory
   blob,           ///< each rank's data on its own, see bench/method/raw/blob_file.hpp
 };
 
@@ -53,6 +54,7 @@ struct FormatInfo {
                                        const std::string& path);
   /// Files beside, or in, what stands at `path`, which must be there to be asked; null: none.
   std::function<std::vector<std::string>(const std::string& path)> companions = nullptr;
+  bool is_directory = false;  ///< what stands at `path`, and all companions are in it
   /// What follows the name of a file in that of another, which may stand beside it while it is
   /// written; empty: nothing does.
   std::string journal = "";

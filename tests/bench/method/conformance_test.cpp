@@ -1,7 +1,6 @@
 #include "bench/pattern/conformance.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -16,6 +15,7 @@
 #include "storage/hdf5/dataset.hpp"
 #include "storage/hdf5/subfiles.hpp"
 #include "storage/mpiio/implementation.hpp"
+#include "storage/zarr/codec.hpp"
 #if SLABMARK_WITH_PNETCDF
 #include "storage/pnetcdf/file.hpp"
 #endif
@@ -51,7 +51,7 @@ std::vector<Case> methods_alone() {
     if (method.kind == MethodKind::slices) continue;       // slice_methods_test.cpp
     if (method.kind == MethodKind::as_captured) continue;  // program/test_capture.py
     all.push_back({method.name, {}});
-    if (method.file().companions) continue;  // see with_each_pattern()
+    if (method.format == FileFormat::hdf5_subfiles) continue;  // see with_each_pattern()
     all.push_back({method.name, {}, Flush::at_the_end});
   }
   return all;
@@ -101,6 +101,17 @@ std::vector<Case> methods_with_options() {
                   {"hdf5.libver", "v110"},
                   {"hdf5.node_ranks", "1"}},
                  Flush::at_the_end});
+  // Shards of several chunks, some in part beyond the array; a file for each chunk; compressed.
+  all.push_back({"zarr-rearranged", {{"zarr.chunk", "2x3"}, {"zarr.shard", "4x6"}}});
+  all.push_back({"zarr-rearranged",
+                 {{"zarr.chunk", "40"}, {"zarr.shard", "none"}, {"zarr.aggregators", "2"}},
+                 Flush::at_the_end});
+  for (const auto* codec : {"gzip", "zstd"}) {
+    all.push_back({"zarr-rearranged",
+                   {{"zarr.chunk", "2x3"}, {"zarr.shard", "40"}, {"zarr.compress", codec}}});
+  }
+  all.push_back({"zarr-slab", {{"zarr.chunk", "2x3"}, {"zarr.shard", "4x6"}}});
+  all.push_back({"zarr-slab", {{"zarr.chunk", "40"}, {"zarr.shard", "none"}}, Flush::at_the_end});
   // More aggregators than ranks are as many as ranks. Small windows cut arrays and rows of elements
   // in the middle; nodes of one rank send messages only, of two ranks both ways.
   for (const auto* aggregators : {"1", "2", "3", "16"}) {
@@ -137,7 +148,8 @@ std::vector<Case> methods_with_options() {
 std::string lacking_for(const Case& c) {
   if (c.method == "hdf5-subfiling") return hdf5::no_subfiling_cause();
   if (c.options.contains("hdf5.deflate") && !hdf5::has_deflate()) return "HDF5 has no deflate";
-  return "";
+  const auto codec = c.options.find("zarr.compress");
+  return codec == c.options.end() ? "" : zarr::codec_unavailable(codec->second);
 }
 
 /// Made once each.
@@ -186,7 +198,7 @@ class Conformance : public testing::TestWithParam<Case> {
       if (is_of_pnetcdf(refused)) continue;
       ASSERT_EQ(refused, "") << "no method may refuse";
       // To open and close subfiles takes HDF5 2.2.0 tenths of a second, so a sample must do.
-      if (method().file().companions && i % 6 != 0) continue;
+      if (method().format == FileFormat::hdf5_subfiles && i % 6 != 0) continue;
       body(i, mine[i], others[i]);
       if (HasFatalFailure()) return;
     }
@@ -246,8 +258,8 @@ TEST_P(Conformance, EachElementAndNoGapIsWherePlainReaderAndMethodLookForItOnAno
     // PnetCDF and HDF5 files grow as they are written, and collective buffering beyond the end of a
     // file leaves in holes whatever its buffer held before (OMPIO and ROMIO of Open MPI 4.1.4):
     // bytes that nobody writes are undefined there. Headerless files have their full size from the
-    // start.
-    if (method().format == FileFormat::raw) {
+    // start, and a Zarr store has the fill value there.
+    if (method().format == FileFormat::raw || method().format == FileFormat::zarr) {
       EXPECT_EQ(gaps_in_file(method(), comm, i, path), 0);
     }
   });
@@ -398,17 +410,20 @@ std::streamoff place_of_element(const std::string& path) {
   return place == std::string::npos ? -1 : static_cast<std::streamoff>(place);
 }
 
-/// The largest of the files that the method left.
+/// Of the files that the method left, the one with that element.
 std::string with_the_data(const MethodInfo& method, const std::string& path) {
   if (!method.file().companions) return path;
   const auto files = method.file().companions(path);
-  return *std::max_element(files.begin(), files.end(), [](const auto& a, const auto& b) {
-    return std::filesystem::file_size(a) < std::filesystem::file_size(b);
+  const auto found = std::find_if(files.begin(), files.end(), [](const std::string& file) {
+    return place_of_element(file) >= 0;
   });
+  return found == files.end() ? path : *found;
 }
 
 TEST_P(Conformance, AFlippedByteOfTheFileIsFound) {
-  if (GetParam().options.count("hdf5.deflate") + GetParam().options.count("hdf5.shuffle") > 0) {
+  if (GetParam().options.count("hdf5.deflate") + GetParam().options.count("hdf5.shuffle") +
+          GetParam().options.count("zarr.compress") >
+      0) {
     GTEST_SKIP() << "filtered elements cannot be looked for in the file";
   }
   const auto mine = large_vector(comm);

@@ -89,7 +89,7 @@ void RearrangedMethod::open_file(collective::File::Access access,
     if (!comm.is_root()) return;
     numbers_ = numbers();
     open_here();
-    hints = joined(file_.hints());
+    if (file_.is_open()) hints = joined(file_.hints());
   });
   numbers_.resize(comm.broadcast(static_cast<std::uint64_t>(numbers_.size())));
   check_mpi(
@@ -104,7 +104,9 @@ void RearrangedMethod::open_file(collective::File::Access access,
 
 void RearrangedMethod::open_here() {
   if (file_.is_open()) return;
-  file_ = collective::File(MPI_COMM_SELF, path_, access_, context_.settings.hints);
+  if (header_->has_data_file()) {
+    file_ = collective::File(MPI_COMM_SELF, path_, access_, context_.settings.hints);
+  }
   file_.fresh_from(0);
 }
 

@@ -29,6 +29,8 @@ class RearrangedHeader {
   virtual std::vector<std::uint64_t> read(const std::string& path) = 0;
 
   // On all ranks.
+  /// False: arrays are in files of the header's own, and mover() moves them all.
+  virtual bool has_data_file() const { return true; }
   /// Takes the numbers, and the file, which outlives this and is open where it is accessed.
   virtual void learn(std::span<const std::uint64_t>, collective::File&) {}
   /// Byte of the file at which a dataset (at `time`, if it has time) begins.

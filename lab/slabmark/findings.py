@@ -26,8 +26,8 @@ REMEDIES = {
     "OMPI_MCA_io=^ompio in the environment; with the hint romio_ds_write=disable, without which it can lose data (docs/known-issues.md).",
     "overlaps-fail": "Select ROMIO (OMPI_MCA_io=^ompio), or a later Open MPI; or give each element to one rank.",
     "clocks-disagree": "Leave the host out, or have its clock repaired (kernel log, 'clocksource', NTP); measure again.",
-    "memory-file-system": "Name a folder on the file system in question with -o.",
-    "layered-file-system": "Name a folder on a mounted volume with -o; inside a container, one that is bound from the host.",
+    "memory-file-system": "Name a folder on the file system in question with -d.",
+    "layered-file-system": "Name a folder on a mounted volume with -d; inside a container, one that is bound from the host.",
     "incoherent-file-system": "Use a parallel file system for shared files; on NFS, mount with noac and locks, or run on one "
     "node only.",
     "one-stripe": "Stripe the folder before the files are made, for example lfs setstripe -c -1 FOLDER.",

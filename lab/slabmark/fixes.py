@@ -67,8 +67,8 @@ def _elsewhere(machine):
     for place in ("SCRATCH", "WORK", "PROJECT", "TMPDIR", "HOME"):
         folder = os.environ.get(place, "")
         if os.path.isdir(folder) and os.access(folder, os.W_OK) and machine.again(folder=folder) is None:
-            return [Fix(f'cd "${place}"   # {folder}; or name it with -o', lambda folder=folder: machine.again(folder=folder))]
-    line = "cd FOLDER   # on the parallel file system; or name it with -o"
+            return [Fix(f'cd "${place}"   # {folder}; or name it with -d', lambda folder=folder: machine.again(folder=folder))]
+    line = "cd FOLDER   # on the parallel file system; or name it with -d"
     return [Fix(line, unchecked="none of SCRATCH, WORK, PROJECT, TMPDIR and HOME is a folder on another kind of file system")]
 
 

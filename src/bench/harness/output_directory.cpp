@@ -30,7 +30,8 @@ std::vector<fs::path> missing_parts(const fs::path& path) {
 
 }  // namespace
 
-OutputDirectory::OutputDirectory(const Comm& comm, const std::string& path) {
+OutputDirectory::OutputDirectory(const Comm& comm, const std::string& path,
+                                 const std::string& choice) {
   try {
     agreed(comm, [&] {
       if (!comm.is_root()) return;
@@ -45,8 +46,8 @@ OutputDirectory::OutputDirectory(const Comm& comm, const std::string& path) {
       if (!error) return;
       throw InputError(
           fmt::format("The output directory '{}' cannot be made or used ({}); choose another with "
-                      "-o.",
-                      path, error.message()));
+                      "{}.",
+                      path, error.message(), choice));
     });
     const std::uint64_t parts = comm.broadcast(static_cast<std::uint64_t>(made_.size()));
     for (std::uint64_t i = 0; i < parts; ++i) {

@@ -15,8 +15,9 @@ namespace slabmark {
 /// leaves nothing behind.
 class OutputDirectory {
  public:
-  /// Collective. Throws an agreed InputError if the directory cannot be made or is something else.
-  OutputDirectory(const Comm& comm, const std::string& path);
+  /// Collective. `choice` is the option that names another. Throws an agreed InputError if the
+  /// directory cannot be made or is something else.
+  OutputDirectory(const Comm& comm, const std::string& path, const std::string& choice);
   ~OutputDirectory();
   OutputDirectory(const OutputDirectory&) = delete;
   OutputDirectory& operator=(const OutputDirectory&) = delete;

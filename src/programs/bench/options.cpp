@@ -29,6 +29,7 @@ void add_shared_options(Command& command, Options& options, std::vector<std::str
                 "Methods, separated by commas; 'slabmark bench methods' lists them")
       .required();
   add_directory(command, options, "Directory for the files that are written");
+  options.run.output_choice = "-d";
   command.add_word("--content", options.content,
                    "Contents of elements; filters make smooth fields smaller",
                    std::vector(std::begin(content_kinds), std::end(content_kinds)));

@@ -80,7 +80,7 @@ std::vector<Result> join(const std::vector<Way>& ways, const std::vector<CellRec
 
 ExitStatus run(const Comm& world, const Options& options) {
   Session session(world, "dwrite_eval", options);
-  OutputDirectory directory(world, options.output);
+  OutputDirectory directory(world, options.output, "-o");
   session.begin(options.output, options.configuration);
 
   world.barrier();

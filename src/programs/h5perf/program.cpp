@@ -76,7 +76,7 @@ class Output {
 std::string choose_directory(const Comm& world, const Environment& environment,
                              std::optional<OutputDirectory>& made) {
   try {
-    if (environment.make_directory) made.emplace(world, environment.directory);
+    if (environment.make_directory) made.emplace(world, environment.directory, "HDF5_PARAPREFIX");
   } catch (const Error&) {
     return environment.prefix;
   }

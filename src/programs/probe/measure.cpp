@@ -27,7 +27,7 @@ ScratchFolder::ScratchFolder(const Comm& comm, const std::string& parent, bool o
     if (fs::exists(status) && !(overwrite && fs::is_directory(status))) {
       throw InputError(fmt::format(
           "'{}' is there already: another run works in it, or was killed; wait for that, remove it "
-          "(--overwrite does that with a folder), or choose another with -o.",
+          "(--overwrite does that with a folder), or choose another with -d.",
           path_));
     }
     if (fs::exists(status)) fs::remove_all(path_, error);
@@ -35,7 +35,7 @@ ScratchFolder::ScratchFolder(const Comm& comm, const std::string& parent, bool o
       is_made_ = fs::create_directory(path_, error);
     }
     if (is_made_) return;
-    throw InputError(fmt::format("The folder '{}' cannot be made ({}); choose another with -o.",
+    throw InputError(fmt::format("The folder '{}' cannot be made ({}); choose another with -d.",
                                  path_, error.message()));
   });
 }

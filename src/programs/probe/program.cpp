@@ -56,7 +56,7 @@ std::string file_table(const std::vector<CellRecord>& records) {
 
 ExitStatus run(const Comm& world, const Options& options) {
   Session session(world, "slabmark probe", options);
-  const OutputDirectory directory(world, options.directory);
+  const OutputDirectory directory(world, options.directory, "-d");
   session.begin(options.directory, options.configuration);
   const bool of_nodes = options.mode == Options::Mode::nodes;
   std::vector<CellRecord> records =

@@ -8,6 +8,7 @@
 #include "bench/method/timed_file.hpp"
 #include "bench/pattern/selection.hpp"
 #include "collective/conformance/adapter.hpp"
+#include "storage/zarr/array_reader.hpp"
 
 namespace slabmark::conformance {
 
@@ -69,6 +70,26 @@ class MethodSession : public Session {
   TimedFile file_;
 };
 
+class ZarrStore : public PlainFile {
+ public:
+  explicit ZarrStore(std::string path) : path_(std::move(path)) {}
+
+  std::vector<std::byte> read(const Array& array, std::uint64_t record, Run run) override {
+    zarr::ArrayReader reader(path_ + '/' + array.name);
+    std::vector<std::byte> bytes(run.length * size_of(array.type));
+    std::byte* next = bytes.data();
+    const Boxes boxes = boxes_of(array, record, {run});
+    for (std::size_t b = 0; b < boxes.starts.size(); ++b) {
+      reader.read(boxes.starts[b], boxes.counts[b], next);
+      next += element_count(boxes.counts[b]) * size_of(array.type);
+    }
+    return bytes;
+  }
+
+ private:
+  std::string path_;
+};
+
 class MethodAdapter : public Adapter {
  public:
   MethodAdapter(const MethodInfo& info, const Comm& comm, const OpenOptions& options)
@@ -89,6 +110,9 @@ class MethodAdapter : public Adapter {
         return "no pattern can be made of selections that leave their dataset";
       case Ability::go_on:
         return "a trial ends with its first failure";
+      case Ability::fail:
+        return info_.format == FileFormat::zarr ? "no file of a store is as large as the bound"
+                                                : "";
       default:
         return "";
     }
@@ -104,6 +128,7 @@ class MethodAdapter : public Adapter {
   std::unique_ptr<PlainFile> open_plainly(const std::string& path,
                                           const Program& program) const override {
     if (info_.format == FileFormat::hdf5) return open_hdf5(path);
+    if (info_.format == FileFormat::zarr) return std::make_unique<ZarrStore>(path);
 #if SLABMARK_WITH_PNETCDF
     if (info_.format == FileFormat::netcdf) return open_netcdf(path);
 #endif

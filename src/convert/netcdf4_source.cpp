@@ -1,6 +1,7 @@
 #include "convert/netcdf4_source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <hdf5_hl.h>
 #include <map>
@@ -191,12 +192,12 @@ class AttributeReader {
 };
 
 /// Identifies an object of one file.
-using Token = std::vector<unsigned char>;
+using Token = std::array<unsigned char, H5O_MAX_TOKEN_SIZE>;
 
 Token token_of(hid_t object, const std::string& path) {
   H5O_info2_t info;
   check(H5Oget_info3(object, &info, H5O_INFO_BASIC), "H5Oget_info3", path);
-  return {std::begin(info.token.__data), std::end(info.token.__data)};
+  return std::to_array(info.token.__data);
 }
 
 struct StoredDataset {
@@ -319,7 +320,7 @@ class Structure {
       *static_cast<Token*>(found) = token_of(scale, "a dimension scale");
       return 1;
     };
-    Token token;
+    Token token{};
     const auto axis = static_cast<unsigned>(i);
     if (H5DSget_num_scales(one.dataset.get(), axis) <= 0) return std::nullopt;
     check(H5DSiterate_scales(one.dataset.get(), axis, nullptr, note, &token), "H5DSiterate_scales",

@@ -4,11 +4,9 @@ one thing, one spelling."""
 import shutil
 import subprocess
 
+import prose
 import pytest
 from conftest import TOP
-
-pytest.importorskip("yaml", reason="the rules are YAML, and PyYAML is not installed")
-import prose  # noqa: E402
 
 # Facts for developers and logs of studies may be terse.
 LISTED = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"], cwd=TOP, capture_output=True, text=True)

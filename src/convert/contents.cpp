@@ -1,8 +1,16 @@
 #include "convert/contents.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace slabmark::convert {
+
+bool is_same_variable(const FileVariable& a, const FileVariable& b) {
+  const auto described = [](const FileVariable& one) {
+    return std::tie(one.name, one.type, one.dimensions, one.attributes);
+  };
+  return described(a) == described(b);
+}
 
 Extent FileContents::extent_of(const FileVariable& variable) const {
   Extent extent;

@@ -4,16 +4,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <tuple>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "convert/classic_target.hpp"
+#include "convert/merge.hpp"
 #include "convert/netcdf4_header.hpp"
 #include "convert/netcdf4_target.hpp"
 #include "convert/quantize.hpp"
-#include "convert/series.hpp"
 #include "convert/source.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
@@ -196,12 +195,9 @@ class Converter {
   }
 
   void compare_structure(const FileContents& made) const {
-    const auto describe = [](const FileVariable& variable) {
-      return std::tie(variable.name, variable.type, variable.dimensions, variable.attributes);
-    };
-    const bool is_same =
-        made.dimensions == contents().dimensions && made.attributes == contents().attributes &&
-        std::ranges::equal(made.variables, contents().variables, {}, describe, describe);
+    const bool is_same = made.dimensions == contents().dimensions &&
+                         made.attributes == contents().attributes &&
+                         std::ranges::equal(made.variables, contents().variables, is_same_variable);
     if (!is_same) fail("its dimensions, variables or attributes are others");
   }
 
@@ -232,22 +228,30 @@ class Converter {
 };
 
 // All variables are there while it is found which of them others need, and so are not rounded.
-std::unique_ptr<Source> changed(std::unique_ptr<Source> source, const ConvertOptions& options) {
-  if (options.significant_bits > 0) source = bit_round(std::move(source), options.significant_bits);
-  if (options.selection.is_all()) return source;
-  return select(std::move(source), options.selection);
+// Files without any chosen variable are left out.
+std::vector<SeriesFile> changed(std::vector<SeriesFile> files, const ConvertOptions& options) {
+  std::vector<const FileContents*> all;
+  for (const SeriesFile& file : files) all.push_back(&file.source->contents());
+  require_names(all, options.selection);
+  for (SeriesFile& file : files) {
+    if (options.significant_bits > 0) {
+      file.source = bit_round(std::move(file.source), options.significant_bits);
+    }
+    if (options.selection.is_all()) continue;
+    file.source = select(std::move(file.source), options.selection);
+  }
+  if (options.selection.only.empty()) return files;
+  std::erase_if(files,
+                [](const SeriesFile& file) { return file.source->contents().variables.empty(); });
+  return files;
 }
 
 std::shared_ptr<Source> open(const Comm& comm, const ConvertOptions& options) {
   std::vector<SeriesFile> files;
-  for (const std::string& path : options.inputs) {
-    files.push_back({path, open_source(comm, path)});
-    agreed(comm, [&] { files.back().source = changed(std::move(files.back().source), options); });
-  }
-  if (files.size() == 1) return std::move(files.front().source);
-  std::shared_ptr<Source> joined;
-  agreed(comm, [&] { joined = join(std::move(files)); });
-  return joined;
+  for (const std::string& path : options.inputs) files.push_back({path, open_source(comm, path)});
+  std::shared_ptr<Source> source;
+  agreed(comm, [&] { source = combine(changed(std::move(files), options)); });
+  return source;
 }
 
 ConvertOptions options_for(const std::string& variable, ConvertOptions options) {

@@ -17,7 +17,7 @@ namespace slabmark::convert {
 inline constexpr std::string_view each_variable = "{variable}";
 
 struct ConvertOptions {
-  std::vector<std::string> inputs;  ///< several are joined along their unlimited dimension
+  std::vector<std::string> inputs;  ///< of several, see combine()
   std::string output;  ///< with each_variable in it: a file for each variable, see split()
   Selection selection;
   std::uint64_t significant_bits = 0;     ///< that BitRound keeps; 0: elements are not rounded

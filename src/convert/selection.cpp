@@ -19,14 +19,6 @@ std::optional<std::size_t> variable_called(const FileContents& contents, const s
   return static_cast<std::size_t>(found - contents.variables.begin());
 }
 
-std::size_t require_variable(const FileContents& contents, const std::string& name,
-                             const char* option) {
-  if (const auto found = variable_called(contents, name)) return *found;
-  throw InputError(fmt::format(
-      "{} names '{}', but the input has no such variable; use the names that ncdump -h shows.",
-      option, name));
-}
-
 /// Names of variables that belong to this one.
 std::vector<std::string> companions_of(const FileContents& contents, const FileVariable& variable) {
   std::vector<std::string> names;
@@ -56,10 +48,10 @@ void take(const FileContents& contents, std::size_t variable, std::vector<bool>&
 std::vector<bool> taken_by(const FileContents& contents, const Selection& selection) {
   std::vector<bool> taken(contents.variables.size(), selection.only.empty());
   for (const std::string& name : selection.only) {
-    take(contents, require_variable(contents, name, "--variables"), taken);
+    if (const auto found = variable_called(contents, name)) take(contents, *found, taken);
   }
   for (const std::string& name : selection.skip) {
-    taken[require_variable(contents, name, "--skip")] = false;
+    if (const auto found = variable_called(contents, name)) taken[*found] = false;
   }
   return taken;
 }
@@ -98,7 +90,25 @@ class SelectedSource : public Source {
   std::vector<std::size_t> numbers_;  ///< in the source, by variable
 };
 
+void require_each(std::span<const FileContents* const> files, const std::vector<std::string>& names,
+                  const char* option) {
+  for (const std::string& name : names) {
+    const auto has_it = [&](const FileContents* file) {
+      return variable_called(*file, name).has_value();
+    };
+    if (std::ranges::any_of(files, has_it)) continue;
+    throw InputError(fmt::format(
+        "{} names '{}', but the input has no such variable; use the names that ncdump -h shows.",
+        option, name));
+  }
+}
+
 }  // namespace
+
+void require_names(std::span<const FileContents* const> files, const Selection& selection) {
+  require_each(files, selection.only, "--variables");
+  require_each(files, selection.skip, "--skip");
+}
 
 std::vector<bool> needed_by_others(const FileContents& contents) {
   std::vector<bool> is_needed(contents.variables.size(), false);

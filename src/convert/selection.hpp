@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,11 @@ struct Selection {
 
 /// The source with those variables alone. To a variable belong its coordinate variables and those
 /// that its attributes "bounds", "climatology" and "coordinates" name. Dimensions that only other
-/// variables have are left out. Throws InputError for a name that the source does not have.
+/// variables have are left out. Names that the source does not have choose nothing.
 std::unique_ptr<Source> select(std::shared_ptr<Source> source, const Selection& selection);
+
+/// Throws InputError for a name that no file has.
+void require_names(std::span<const FileContents* const> files, const Selection& selection);
 
 /// By variable: whether it belongs to another one.
 std::vector<bool> needed_by_others(const FileContents& contents);

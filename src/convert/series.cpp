@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -68,9 +67,6 @@ class Series : public Source {
   }
 
   void require_alike(const SeriesFile& file) const {
-    const auto describe = [](const FileVariable& variable) {
-      return std::tie(variable.name, variable.type, variable.dimensions, variable.attributes);
-    };
     const FileContents& first = files_.front().source->contents();
     const FileContents& other = file.source->contents();
     const auto refuse = [&](const std::string& what) {
@@ -83,10 +79,9 @@ class Series : public Source {
     std::vector<FileDimension> dimensions = other.dimensions;
     dimensions[unlimited_].length = first.dimensions[unlimited_].length;
     if (dimensions != first.dimensions) refuse("their dimensions differ");
-    if (first.variables.size() != other.variables.size()) refuse("they have other variables");
     for (std::size_t v = 0; v < first.variables.size(); ++v) {
       const FileVariable& variable = first.variables[v];
-      if (describe(variable) != describe(other.variables[v])) {
+      if (!is_same_variable(variable, other.variables[v])) {
         refuse(
             fmt::format("type, dimensions or attributes of variable '{}' differ", variable.name));
       }

@@ -229,6 +229,46 @@ def test_each_variable_gets_a_file_of_its_own(run, months, refused, tmp_path):
     assert "{variable} stands for none" in refused(run("slabmark convert", ["fixed.nc", *words], cwd=tmp_path), "slabmark convert")
 
 
+@pytest.mark.parametrize("ranks", [pytest.param(1, marks=pytest.mark.fast), pytest.param(4, marks=pytest.mark.long), pytest.param(7, marks=pytest.mark.long)])
+def test_split_files_are_merged_into_the_file_that_they_were(run, sources, months, tmp_path, ranks):
+    source = sources["netcdf4"]
+    run("slabmark convert", [source, "-o", tmp_path / "{variable}.nc"], ranks=ranks).check_returncode()
+    run("slabmark convert", [*[tmp_path / f"{name}.nc" for name in ("T", "flags", "late")], "-o", tmp_path / "o.nc", "--verify"], ranks=ranks).check_returncode()
+    same(source, tmp_path / "o.nc")
+    # Years of two variables: joined along records, then merged.
+    for year in range(3):
+        run("slabmark convert", [months[year], "-o", tmp_path / f"{{variable}}.{year}.nc"]).check_returncode()
+    pieces = [tmp_path / f"{name}.{year}.nc" for name in "TU" for year in range(3)]
+    run("slabmark convert", [*pieces, "-o", tmp_path / "merged.nc", "--verify"], ranks=ranks).check_returncode()
+    run("slabmark convert", [*months, "-o", tmp_path / "joined.nc"], ranks=ranks).check_returncode()
+    same(tmp_path / "joined.nc", tmp_path / "merged.nc")
+
+
+@pytest.mark.long
+def test_files_that_cannot_be_merged_are_named(run, refused, tmp_path):
+    def file_of(name, variable, length=3, unlimited=False, units="m", x=0):
+        with netCDF4.Dataset(tmp_path / name, "w") as file:
+            file.createDimension("x", None if unlimited else length)
+            file.createVariable("x", "f8", ("x",))[:] = numpy.arange(length) + x
+            file["x"].units = units
+            file.createVariable(variable, "f4", ("x",))[:] = length
+
+    file_of("a.nc", "T")
+    for more, said in [({"x": 1}, "both have the variable 'x', with other elements"), ({"units": "km"}, "attributes of variable 'x' differ"),
+                       ({"length": 4}, "dimension 'x' is 3 in the one and 4 in the other"), ({"unlimited": True}, "3 (unlimited) in the other")]:
+        file_of("b.nc", "U", **more)
+        done = run("slabmark convert", ["a.nc", "b.nc", "-o", "o.nc"], cwd=tmp_path, ranks=2)
+        assert said in refused(done, "slabmark convert") and "'a.nc' and 'b.nc'" in done.stderr
+        assert left_in(tmp_path) == ["a.nc", "b.nc"]
+    file_of("b.nc", "U", x=1)
+    run("slabmark convert", ["a.nc", "b.nc", "-o", "o.nc", "--skip", "x"], cwd=tmp_path).check_returncode()
+    with netCDF4.Dataset(tmp_path / "o.nc") as file:
+        assert list(file.variables) == ["T", "U"]
+    run("slabmark convert", ["a.nc", "b.nc", "-o", "only.nc", "--variables", "U"], cwd=tmp_path).check_returncode()
+    with netCDF4.Dataset(tmp_path / "only.nc") as file:
+        assert list(file.variables) == ["x", "U"] and file["x"][0] == 1
+
+
 @pytest.mark.long
 def test_elements_are_rounded_as_netcdf_rounds_them(run, refused, tmp_path):
     random = numpy.random.default_rng(1)

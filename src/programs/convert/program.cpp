@@ -45,7 +45,7 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   Command& root = line.root();
   root.add_arguments("INPUT", options.inputs,
                      "NetCDF file: classic (CDF-1, CDF-2 or CDF-5) or netCDF-4. Several are joined "
-                     "along their unlimited dimension")
+                     "along their unlimited dimension, or merged if their variables differ")
       .required();
   root.add_text("-o,--output", "FILE", options.output,
                 "File to write; with {variable} in its name, a file for each variable")

@@ -9,7 +9,7 @@ programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice 
 sources = $(shell find src tests studies plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
-.PHONY: all demo check-slice check-pnetcdf check-h5py cluster test test-all coverage install test-installed bare docs deb matrix $(programs) format check-format lint clean distclean help
+.PHONY: all demo check-slice check-pnetcdf check-h5py cluster results test test-all coverage install test-installed bare docs deb matrix $(programs) format check-format lint clean distclean help
 
 # Those that are built, in the top folder too, where the users of the originals look for them.
 link = $(foreach program,$(1),[ ! -e $(build)/bin/$(program) ] || ln -sfn $(build)/bin/$(program) $(program);)
@@ -70,6 +70,12 @@ check-h5py:
 cluster:
 	@tests/cluster/run
 
+# Measures what README and docs state (docs/dev/results.md). CHECK=1 and LIST=1 measure nothing, and need nothing built.
+results: $(if $(CHECK)$(LIST),,all)
+	@[ -n "$(CHECK)$(LIST)" ] || . $(build)/environment.sh; \
+	setup/python studies/results/results $(if $(CHECK),--check) $(if $(LIST),--list) $(if $(ALL),--all) $(if $(TINY),--tiny) \
+	  $(if $(UPDATE),--update) $(if $(ONLY),--only "$(ONLY)") $(if $(MACHINE),--machine "$(MACHINE)") $(if $(DIRECTORY),--directory "$(DIRECTORY)")
+
 format:
 	@clang-format -i $(sources)
 
@@ -100,6 +106,7 @@ help:
 	@echo 'make install PREFIX=  all of it under a prefix, which may be moved (docs/how-to/install.md)'
 	@echo 'make test-installed  build, install, move, and run all of it as another user with build and cache gone'
 	@echo 'make cluster         build, and run tests between nodes that are namespaces of this machine, as root (docs/dev/cluster.md)'
+	@echo 'make results         measure the numbers that README and docs state, and compare them (docs/dev/results.md); CHECK=1 measures nothing'
 	@echo 'make bare            the two commands of the README in fresh Debian roots, as root, and what they say without root'
 	@echo 'make deb             Debian packages in build/deb, tried in an empty root'
 	@echo 'make matrix          all tests with each MPI, HDF5, PnetCDF and compiler of a table (docs/dev/testing.md)'

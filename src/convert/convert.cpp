@@ -124,13 +124,13 @@ class Converter {
   void plan() {
     if (options_.kind == NetcdfKind::netcdf4) {
       require_netcdf4_names(contents(), options_.inputs.front());
-      require_storage(options_.storage, contents());
+      require_storage(options_.settings, contents());
     } else {
       require_classic(contents(), options_.kind, options_.inputs.front());
     }
     for (const FileVariable& variable : contents().variables) {
       chunks_.push_back(options_.kind == NetcdfKind::netcdf4
-                            ? chunk_of(contents(), variable, options_.storage)
+                            ? chunk_of(contents(), variable, options_.settings.of(variable))
                             : Extent{});
       require_room(variable, chunks_.back());
       require_room(variable, variable.stored_chunk);
@@ -166,7 +166,7 @@ class Converter {
     if (options_.kind != NetcdfKind::netcdf4) {
       return create_classic(comm_, path, contents(), options_.kind);
     }
-    return create_netcdf4(comm_, path, {contents(), chunks_, options_.storage, part_of_memory()});
+    return create_netcdf4(comm_, path, {contents(), chunks_, options_.settings, part_of_memory()});
   }
 
   void read_share(std::size_t batch, std::uint64_t rank, Shares& shares) const {
@@ -233,10 +233,9 @@ std::vector<SeriesFile> changed(std::vector<SeriesFile> files, const ConvertOpti
   std::vector<const FileContents*> all;
   for (const SeriesFile& file : files) all.push_back(&file.source->contents());
   require_names(all, options.selection);
+  require_in_use(options.settings, all);
   for (SeriesFile& file : files) {
-    if (options.significant_bits > 0) {
-      file.source = bit_round(std::move(file.source), options.significant_bits);
-    }
+    file.source = quantize(std::move(file.source), options.settings);
     if (options.selection.is_all()) continue;
     file.source = select(std::move(file.source), options.selection);
   }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "convert/classic_target.hpp"
-#include "convert/layout.hpp"
 #include "convert/selection.hpp"
+#include "convert/settings.hpp"
 #include "core/base/progress_line.hpp"
 #include "core/parallel/comm.hpp"
 
@@ -20,13 +20,12 @@ struct ConvertOptions {
   std::vector<std::string> inputs;  ///< of several, see combine()
   std::string output;  ///< with each_variable in it: a file for each variable, see split()
   Selection selection;
-  std::uint64_t significant_bits = 0;     ///< that BitRound keeps; 0: elements are not rounded
+  Settings settings;
   NetcdfKind kind = NetcdfKind::netcdf4;  ///< of the output
   bool overwrite = false;
   bool verify = false;  ///< compare every element with the source when the file is whole
   bool sync = false;    ///< reach the disk before the file has its name
   std::uint64_t memory = 256u << 20;  ///< bytes that a rank holds for elements, at most
-  StorageOptions storage;
 };
 
 /// Of what was converted.

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "core/base/number.hpp"
-#include "core/base/words.hpp"
 #include "storage/hdf5/dataset.hpp"
 
 namespace slabmark::convert {
@@ -18,8 +16,8 @@ constexpr std::uint64_t largest_default_chunk = 4u << 20;
 // A record of a time axis is a number, so its chunks hold many.
 constexpr std::uint64_t line_chunk_bytes = 4096;
 
-VariableFilters filters_of(const FileVariable& variable, const StorageOptions& options) {
-  VariableFilters filters = options.filters.value_or(variable.filters);
+VariableFilters filters_of(const FileVariable& variable, const VariableSettings& settings) {
+  VariableFilters filters = settings.filters.value_or(variable.filters);
   filters.fletcher32 = variable.filters.fletcher32;
   return filters;
 }
@@ -75,42 +73,9 @@ Extent default_chunk(const FileContents& contents, const FileVariable& variable)
 
 }  // namespace
 
-VariableFilters parse_compression(const std::string& text, const std::string& what) {
-  struct Kind {
-    Compression compression;
-    unsigned level, most;
-    bool operator==(const Kind&) const = default;
-  };
-  static const std::vector<Word<Kind>> kinds = {{"zstd", {Compression::zstd, 3, 22}},
-                                                {"deflate", {Compression::deflate, 1, 9}},
-                                                {"none", {Compression::none, 0, 0}}};
-  const std::size_t colon = text.find(':');
-  const Kind kind = parse_word(text.substr(0, colon), what, kinds);
-  VariableFilters filters{.compression = kind.compression, .level = kind.level};
-  if (colon == std::string::npos) return filters;
-  if (kind.most == 0) {
-    throw InputError(fmt::format(
-        "{} has no level for none, but is '{}'; leave out ':' and what follows.", what, text));
-  }
-  filters.level = static_cast<unsigned>(
-      parse_count(text.substr(colon + 1), fmt::format("level of {}", what), 1, kind.most));
-  return filters;
-}
-
-void parse_chunk(const std::string& text, const std::string& what, StorageOptions& options) {
-  const std::size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw InputError(
-        fmt::format("{} is '{}'; write a dimension and a length, such as time=1.", what, text));
-  }
-  constexpr std::uint64_t longest = std::numeric_limits<std::uint32_t>::max();  // HDF5's bound
-  options.chunk[text.substr(0, equals)] = parse_count(
-      text.substr(equals + 1), fmt::format("{} of {}", what, text.substr(0, equals)), 1, longest);
-}
-
-void require_storage(const StorageOptions& options, const FileContents& contents) {
+void require_storage(const Settings& settings, const FileContents& contents) {
   for (const FileVariable& variable : contents.variables) {
-    const VariableFilters filters = filters_of(variable, options);
+    const VariableFilters filters = filters_of(variable, settings.of(variable));
     if (filters.other == 0) {
       require_filter(filters.compression);
       continue;
@@ -121,28 +86,19 @@ void require_storage(const StorageOptions& options, const FileContents& contents
                     "with --compress.",
                     variable.name, filters.other));
   }
-  for (const auto& [name, length] : options.chunk) {
-    if (std::ranges::find(contents.dimensions, name, &FileDimension::name) ==
-        contents.dimensions.end()) {
-      throw InputError(
-          fmt::format("--chunk names '{}', but the input has no such dimension; use "
-                      "the names that ncdump -h shows.",
-                      name));
-    }
-  }
 }
 
 Extent chunk_of(const FileContents& contents, const FileVariable& variable,
-                const StorageOptions& options) {
+                const VariableSettings& settings) {
   if (variable.dimensions.empty()) return {};
   const bool was_chunked = !variable.stored_chunk.empty();
   Extent chunk = was_chunked ? variable.stored_chunk : default_chunk(contents, variable);
   bool is_chunked = was_chunked || contents.is_unlimited(variable) ||
-                    filters_of(variable, options) != VariableFilters{};
+                    filters_of(variable, settings) != VariableFilters{};
   for (std::size_t i = 0; i < chunk.size(); ++i) {
     const FileDimension& dimension = contents.dimensions[variable.dimensions[i]];
-    const auto rule = options.chunk.find(dimension.name);
-    if (rule == options.chunk.end()) continue;
+    const auto rule = settings.chunk.find(dimension.name);
+    if (rule == settings.chunk.end()) continue;
     is_chunked = true;
     chunk[i] = dimension.is_unlimited ? rule->second : std::min(rule->second, dimension.length);
   }
@@ -160,23 +116,23 @@ std::vector<std::byte> fill_of(const FileVariable& variable) {
 }
 
 hdf5::Handle creation_of(const FileVariable& variable, const Extent& chunk,
-                         const StorageOptions& options, const std::string& path) {
-  hdf5::CreationSettings settings;
+                         const VariableSettings& settings, const std::string& path) {
+  hdf5::CreationSettings creation;
   if (chunk.empty()) {
-    settings.alloc = H5D_ALLOC_TIME_EARLY;  // its elements are written to its place, all of them
+    creation.alloc = H5D_ALLOC_TIME_EARLY;  // its elements are written to its place, all of them
   } else {
-    settings.fill = H5D_FILL_TIME_IFSET;
-    settings.alloc = H5D_ALLOC_TIME_INCR;
-    settings.chunk = chunk;
-    const VariableFilters filters = filters_of(variable, options);
-    settings.shuffle = filters.shuffle;
-    settings.fletcher32 = filters.fletcher32;
-    if (filters.compression == Compression::deflate) settings.deflate = filters.level;
+    creation.fill = H5D_FILL_TIME_IFSET;
+    creation.alloc = H5D_ALLOC_TIME_INCR;
+    creation.chunk = chunk;
+    const VariableFilters filters = filters_of(variable, settings);
+    creation.shuffle = filters.shuffle;
+    creation.fletcher32 = filters.fletcher32;
+    if (filters.compression == Compression::deflate) creation.deflate = filters.level;
     if (filters.compression == Compression::zstd) {
-      settings.filter = {hdf5::zstd_filter, {filters.level}};
+      creation.filter = {hdf5::zstd_filter, {filters.level}};
     }
   }
-  hdf5::Handle list = hdf5::creation_list(settings, path);
+  hdf5::Handle list = hdf5::creation_list(creation, path);
   const std::vector<std::byte> fill = fill_of(variable);
   hdf5::check(H5Pset_fill_value(list.get(), hdf5::native_type(variable.type), fill.data()),
               "H5Pset_fill_value", path);

@@ -92,7 +92,8 @@ class Netcdf4Target : public Target {
     addresses_.assign(variables.size(), HADDR_UNDEF);
     agreed(comm, [&] {
       for (std::size_t v = 0; v < variables.size(); ++v) {
-        creations_.push_back(creation_of(variables[v], plan.chunks[v], plan.storage, path));
+        creations_.push_back(
+            creation_of(variables[v], plan.chunks[v], plan.settings.of(variables[v]), path));
         pipelines_.push_back(nullptr);
         if (plan.chunks[v].empty()) continue;
         pipelines_.back() = &made_.of(hdf5::native_type(variables[v].type), creations_[v].get());

@@ -14,7 +14,7 @@ namespace slabmark::convert {
 struct Netcdf4Plan {
   const FileContents& contents;
   const std::vector<Extent>& chunks;  ///< by variable; empty: contiguous
-  const StorageOptions& storage;
+  const Settings& settings;
   std::uint64_t window;  ///< most bytes that a rank holds for the exchange
 };
 

@@ -10,6 +10,7 @@
 
 #include "convert/layout.hpp"
 #include "convert/selection.hpp"
+#include "convert/settings.hpp"
 #include "core/base/error.hpp"
 
 namespace slabmark::convert {
@@ -43,21 +44,23 @@ void round_all(std::byte* memory, std::uint64_t elements, const std::byte* fill,
 
 class RoundedSource : public Source {
  public:
-  RoundedSource(std::shared_ptr<Source> source, std::uint64_t bits)
-      : source_(std::move(source)), bits_(bits) {
+  RoundedSource(std::shared_ptr<Source> source, const Settings& settings)
+      : source_(std::move(source)) {
     contents_ = source_->contents();
     const std::vector<bool> is_needed = needed_by_others(contents_);
     for (std::size_t v = 0; v < contents_.variables.size(); ++v) {
       FileVariable& variable = contents_.variables[v];
       const bool has_point =
           variable.type == ElementType::float32 || variable.type == ElementType::float64;
+      const std::uint64_t bits = settings.of(variable).quantization.bits;
       fills_.emplace_back();
+      bits_.push_back(bits);
       // Coefficients of vertical coordinates, areas and the like are lines, and no attribute that
       // is always there tells them from others.
-      if (!has_point || is_needed[v] || variable.dimensions.size() < 2) continue;
-      require_bits(variable);
+      if (bits == 0 || !has_point || is_needed[v] || variable.dimensions.size() < 2) continue;
+      require_bits(variable, bits);
       fills_.back() = fill_of(variable);
-      note(variable);
+      note(variable, bits);
     }
   }
 
@@ -66,7 +69,7 @@ class RoundedSource : public Source {
     const std::vector<std::byte>& fill = fills_[variable];
     if (fill.empty()) return;
     const ElementType type = contents_.variables[variable].type;
-    const auto zeros = static_cast<unsigned>(mantissa_bits(type) - bits_);
+    const auto zeros = static_cast<unsigned>(mantissa_bits(type) - bits_[variable]);
     if (type == ElementType::float32) {
       round_all<std::uint32_t, float>(memory, element_count(box), fill.data(), zeros);
     } else {
@@ -75,18 +78,18 @@ class RoundedSource : public Source {
   }
 
  private:
-  void require_bits(const FileVariable& variable) const {
-    if (bits_ <= mantissa_bits(variable.type)) return;
+  static void require_bits(const FileVariable& variable, std::uint64_t bits) {
+    if (bits <= mantissa_bits(variable.type)) return;
     throw InputError(fmt::format(
         "--quantize keeps {} bits, but variable '{}' has {}; keep fewer, or leave it out with "
         "--skip.",
-        bits_, variable.name, mantissa_bits(variable.type)));
+        bits, variable.name, mantissa_bits(variable.type)));
   }
 
-  void note(FileVariable& variable) const {
+  static void note(FileVariable& variable, std::uint64_t significant) {
     std::erase_if(variable.attributes,
                   [](const FileAttribute& one) { return one.name == bits_attribute; });
-    const auto bits = static_cast<std::int32_t>(bits_);
+    const auto bits = static_cast<std::int32_t>(significant);
     FileAttribute attribute{.name = bits_attribute, .type = ElementType::int32};
     attribute.values.resize(sizeof bits);
     std::memcpy(attribute.values.data(), &bits, sizeof bits);
@@ -94,14 +97,14 @@ class RoundedSource : public Source {
   }
 
   std::shared_ptr<Source> source_;
-  std::uint64_t bits_;
+  std::vector<std::uint64_t> bits_;            ///< by variable
   std::vector<std::vector<std::byte>> fills_;  ///< by variable; empty: it is not rounded
 };
 
 }  // namespace
 
-std::unique_ptr<Source> bit_round(std::shared_ptr<Source> source, std::uint64_t bits) {
-  return std::make_unique<RoundedSource>(std::move(source), bits);
+std::unique_ptr<Source> quantize(std::shared_ptr<Source> source, const Settings& settings) {
+  return std::make_unique<RoundedSource>(std::move(source), settings);
 }
 
 }  // namespace slabmark::convert

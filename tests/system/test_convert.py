@@ -141,6 +141,14 @@ def test_the_elements_are_those_that_nccopy_writes(run, sources, tmp_path):
     (["in.nc", "--shuffle"], "--shuffle is of no use alone"),
     (["in.nc", "--memory", "1K"], "choose 1M to 4G"),
     (["in.nc", "--output-format", "cdf5", "--chunk", "time=1"], "Classic files have no chunks and no filters"),
+    (["in.nc", "--rule", "T"], "write names of variables and settings"),
+    (["in.nc", "--rule", "T:depth=3"], "compress, shuffle, chunk or quantize"),
+    (["in.nc", "--rule", "T:shuffle"], "of no use alone"),
+    (["in.nc", "--rule", "T:chunk="], "write a dimension and a length"),
+    (["in.nc", "--rule", "T:chunk=depth=3"], "--rule 'T:chunk=depth=3' names 'depth'"),
+    (["in.nc", "--rule", "U*:compress=deflate"], "matches no variable"),
+    (["in.nc", "--rule", "T:compress=none", "--rule", "T:compress=deflate"], "that an earlier rule leaves"),
+    (["in.nc", "--output-format", "cdf5", "--rule", "T:chunk=time=1"], "Classic files have no chunks and no filters"),
     (["missing.nc"], "missing.nc"),
     (["text.nc"], "neither a classic netCDF nor an HDF5 file"),
 ])
@@ -267,6 +275,22 @@ def test_files_that_cannot_be_merged_are_named(run, refused, tmp_path):
     run("slabmark convert", ["a.nc", "b.nc", "-o", "only.nc", "--variables", "U"], cwd=tmp_path).check_returncode()
     with netCDF4.Dataset(tmp_path / "only.nc") as file:
         assert list(file.variables) == ["x", "U"] and file["x"][0] == 1
+
+
+@pytest.mark.parametrize("ranks", [pytest.param(1, marks=pytest.mark.fast), pytest.param(4, marks=pytest.mark.long), pytest.param(7, marks=pytest.mark.long)])
+def test_the_first_rule_that_matches_a_variable_counts(run, sources, tmp_path, ranks):
+    words = ["--compress", "deflate:2", "--shuffle", "--chunk", "time=5", "--rule", "time*:compress=none", "--rule",
+             "T,l?te:compress=deflate:4 chunk=time=2,lon=9 quantize=BitRound:3", "--rule", "?:quantize=none compress=deflate:1 shuffle"]
+    done = run("slabmark convert", [sources["netcdf4"], "-o", tmp_path / "o.nc", "--verify", *words], ranks=ranks)
+    assert done.returncode == 0, done.stderr
+    with netCDF4.Dataset(sources["netcdf4"]) as theirs, netCDF4.Dataset(tmp_path / "o.nc") as ours:
+        found = {name: (v.filters()["zlib"] and v.filters()["complevel"], v.filters()["shuffle"], v.chunking()) for name, v in ours.variables.items()}
+        assert found["time_bnds"] == (False, False, [5, 2]) and found["flags"] == (2, True, [5, 5])
+        assert found["T"] == (4, False, [2, 19, 9]) and found["late"] == (4, False, [2, 9]) and found["n"] == (1, True, [19, 36])
+        for name in theirs.variables:
+            is_same = ours[name][:].tobytes() == theirs[name][:].tobytes()
+            assert is_same == (name != "T"), name
+        assert ours["T"]._QuantizeBitRoundNumberOfSignificantBits == 3 and numpy.abs(ours["T"][:] / theirs["T"][:] - 1).max() <= 1 / 16
 
 
 @pytest.mark.long

@@ -25,17 +25,6 @@ using convert::ConvertOptions;
 // MPI counts the bytes of a window in int.
 constexpr std::uint64_t least_memory = 1u << 20, most_memory = std::uint64_t{4} << 30;
 
-std::uint64_t parse_quantization(const std::string& text, const std::string& what) {
-  const std::string begin = "BitRound:";
-  if (!text.starts_with(begin)) {
-    throw InputError(
-        fmt::format("{} is '{}'; write BitRound: and a number of bits, such as "
-                    "BitRound:10.",
-                    what, text));
-  }
-  return parse_count(text.substr(begin.size()), fmt::format("bits of {}", what), 1, 52);
-}
-
 Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   ConvertOptions options;
   std::vector<std::string> chunks;
@@ -58,7 +47,7 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
                              {"cdf5", NetcdfKind::cdf5}});
   root.add_parsed("--compress", "FILTER", {}, "Compression: zstd[:LEVEL], deflate[:LEVEL] or none",
                   [&](const std::string& text, const std::string& what) {
-                    options.storage.filters = convert::parse_compression(text, what);
+                    options.settings.general.filters = convert::parse_compression(text, what);
                   })
       .default_text("as the input");
   bool shuffle = false;
@@ -67,9 +56,13 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   root.add_parsed("--quantize", "BitRound:N", {},
                   "Round floating-point elements to N significant bits, as netCDF-C does",
                   [&](const std::string& text, const std::string& what) {
-                    options.significant_bits = parse_quantization(text, what);
+                    options.settings.general.quantization = convert::parse_quantization(text, what);
                   });
   root.add_list("--chunk", chunks, "Lengths of chunks by dimension, such as time=1,lat=90");
+  root.add_each(
+      "--rule", "RULE",
+      [&](const std::string& text) { options.settings.rules.push_back(convert::parse_rule(text)); },
+      "Other settings for some variables, such as 'T*,U:compress=zstd:5 chunk=time=1'");
   root.add_list("--variables", options.selection.only,
                 "Convert only these variables, their coordinates and bounds");
   root.add_list("--skip", options.selection.skip, "Leave these variables out");
@@ -79,14 +72,14 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   root.add_flag("--sync", options.sync, "Make the file durable (fsync) before it gets its name");
   root.add_flag("--overwrite", options.overwrite, "Replace output files that exist already");
   if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
-  if (shuffle && !options.storage.filters) {
+  if (shuffle && !options.settings.general.filters) {
     throw InputError("--shuffle is of no use alone; name a compression as well, with --compress.");
   }
-  if (shuffle) options.storage.filters->shuffle = true;
+  if (shuffle) options.settings.general.filters->shuffle = true;
   for (const std::string& chunk : chunks) {
-    convert::parse_chunk(chunk, "--chunk", options.storage);
+    convert::parse_chunk(chunk, "--chunk", options.settings.general.chunk);
   }
-  if (options.kind != NetcdfKind::netcdf4 && (options.storage.filters || !chunks.empty())) {
+  if (options.kind != NetcdfKind::netcdf4 && options.settings.has_storage()) {
     throw InputError(
         "Classic files have no chunks and no filters; leave out --compress and --chunk, or write "
         "netCDF-4.");

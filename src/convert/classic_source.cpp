@@ -5,6 +5,7 @@
 #include "convert/classic_places.hpp"
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
+#include "storage/posix/cached_pages.hpp"
 #include "storage/posix/file.hpp"
 
 #if SLABMARK_WITH_PNETCDF
@@ -77,11 +78,15 @@ class ClassicSource : public Source {
     std::byte* to = memory;
     places_.for_each_piece(variable, box, [&](std::uint64_t at, std::uint64_t bytes) {
       file_.read_at(at, to, bytes);
+      pages_.drop(at, bytes);
       to += bytes;
     });
     swap_classic(memory, static_cast<std::uint64_t>(to - memory),
                  contents_.variables[variable].type);
   }
+
+  bool reads_in_threads() const override { return true; }
+  void drop_behind() override { pages_ = posix::CachedPages(file_.path()); }
 
  private:
   // Elements beyond the end of a file would read as zeros in some libraries.
@@ -98,6 +103,7 @@ class ClassicSource : public Source {
   }
 
   posix::File file_;
+  posix::CachedPages pages_;  ///< without a file: they are kept
   ClassicPlaces places_;
 };
 

@@ -13,11 +13,13 @@
 #include "convert/netcdf4_header.hpp"
 #include "convert/netcdf4_target.hpp"
 #include "convert/quantize.hpp"
+#include "convert/read_ahead.hpp"
 #include "convert/source.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
 #include "core/parallel/abort.hpp"
 #include "core/parallel/agree.hpp"
+#include "storage/posix/cached_pages.hpp"
 #include "storage/posix/file.hpp"
 #include "storage/posix/free_path.hpp"
 #include "storage/posix/unfinished_name.hpp"
@@ -28,6 +30,7 @@ namespace {
 
 // A rank holds what it read, a window of the exchange, and chunks before and after its filters.
 constexpr std::uint64_t parts_of_memory = 4;
+constexpr std::uint64_t parts_with_thread = parts_of_memory + 1;  // and what is read meanwhile
 
 /// The file under its name until it is whole. It goes with this object unless it was kept.
 class UnfinishedFile {
@@ -62,32 +65,6 @@ class UnfinishedFile {
   bool is_kept_ = false;
 };
 
-/// This rank's shares of a batch, and room for their elements.
-struct Shares {
-  std::vector<Run> runs;
-  std::vector<std::byte> memory;
-};
-
-/// Reads the elements of those shares.
-void read(Source& source, const Batch& batch, Shares& shares) {
-  const FileContents& contents = source.contents();
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    bytes += shares.runs[i].length * size_of(contents.variables[batch[i].variable].type);
-  }
-  shares.memory.resize(bytes);
-  std::byte* to = shares.memory.data();
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    const VariableBox& box = batch[i];
-    if (shares.runs[i].length == 0) continue;
-    for (Hyperslab& part : boxes_of_range(shares.runs[i], box.size)) {
-      for (std::size_t d = 0; d < part.start.size(); ++d) part.start[d] += box.start[d];
-      source.read(box.variable, part, to);
-      to += element_count(part) * size_of(contents.variables[box.variable].type);
-    }
-  }
-}
-
 class Converter {
  public:
   Converter(const Comm& comm, ConvertOptions options, std::shared_ptr<Source> source)
@@ -117,7 +94,9 @@ class Converter {
 
  private:
   const FileContents& contents() const { return source_->contents(); }
-  std::uint64_t part_of_memory() const { return options_.memory / parts_of_memory; }
+  std::uint64_t part_of_memory() const {
+    return options_.memory / (source_->reads_in_threads() ? parts_with_thread : parts_of_memory);
+  }
   std::uint64_t steps() const { return batches_.size() * (options_.verify ? 2 : 1); }
 
   // All that can be refused is refused here, before anything is written.
@@ -152,12 +131,17 @@ class Converter {
 
   void write(const std::string& path, const OnStep& on_step) {
     const std::unique_ptr<Target> target = create(path);
-    const auto rank = static_cast<std::uint64_t>(comm_.rank());
-    Shares shares;
+    const posix::CachedPages pages =
+        options_.drop_behind ? posix::CachedPages(path) : posix::CachedPages();
+    std::unique_ptr<ReadAhead> reader;
+    agreed(comm_, [&] { reader = reader_for(comm_.rank()); });
     for (std::size_t b = 0; b < batches_.size(); ++b) {
       on_step(b, steps());
-      agreed(comm_, [&] { read_share(b, rank, shares); });
-      target->write(batches_[b], shares.runs, shares.memory.data());
+      Shares* shares = nullptr;
+      agreed(comm_, [&] { shares = &reader->next(); });
+      target->write(batches_[b], shares->runs, shares->memory.data());
+      pages.begin_writing();
+      pages.drop();  // what has reached the disk since the last batches
     }
     target->close();
   }
@@ -169,23 +153,24 @@ class Converter {
     return create_netcdf4(comm_, path, {contents(), chunks_, options_.settings, part_of_memory()});
   }
 
-  void read_share(std::size_t batch, std::uint64_t rank, Shares& shares) const {
-    const auto ranks = static_cast<std::uint64_t>(comm_.size());
-    shares.runs = shares_of(contents(), batches_[batch], rank, ranks);
-    read(*source_, batches_[batch], shares);
+  std::unique_ptr<ReadAhead> reader_for(int rank) const {
+    return std::make_unique<ReadAhead>(*source_, batches_, static_cast<std::uint64_t>(rank),
+                                       static_cast<std::uint64_t>(comm_.size()));
   }
 
   // Each element is read on another rank than wrote it.
   void verify(const std::string& path, const OnStep& on_step) {
     const std::unique_ptr<Source> made = open_to_verify(comm_, path);
-    const auto ranks = static_cast<std::uint64_t>(comm_.size());
-    const auto rank = (static_cast<std::uint64_t>(comm_.rank()) + 1) % ranks;
-    agreed(comm_, [&] { compare_structure(made->contents()); });
-    Shares due, found;
+    std::unique_ptr<ReadAhead> reader;
+    agreed(comm_, [&] {
+      compare_structure(made->contents());
+      reader = reader_for((comm_.rank() + 1) % comm_.size());
+    });
+    Shares found;
     for (std::size_t b = 0; b < batches_.size(); ++b) {
       on_step(batches_.size() + b, steps());
       agreed(comm_, [&] {
-        read_share(b, rank, due);
+        const Shares& due = reader->next();
         found.runs = due.runs;
         read(*made, batches_[b], found);
         compare(batches_[b], due, found);
@@ -249,7 +234,10 @@ std::shared_ptr<Source> open(const Comm& comm, const ConvertOptions& options) {
   std::vector<SeriesFile> files;
   for (const std::string& path : options.inputs) files.push_back({path, open_source(comm, path)});
   std::shared_ptr<Source> source;
-  agreed(comm, [&] { source = combine(changed(std::move(files), options)); });
+  agreed(comm, [&] {
+    source = combine(changed(std::move(files), options));
+    if (options.drop_behind) source->drop_behind();
+  });
   return source;
 }
 

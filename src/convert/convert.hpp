@@ -23,8 +23,9 @@ struct ConvertOptions {
   Settings settings;
   NetcdfKind kind = NetcdfKind::netcdf4;  ///< of the output
   bool overwrite = false;
-  bool verify = false;  ///< compare every element with the source when the file is whole
-  bool sync = false;    ///< reach the disk before the file has its name
+  bool verify = false;       ///< compare every element with the source when the file is whole
+  bool drop_behind = false;  ///< leave neither input nor output in the page cache
+  bool sync = false;         ///< reach the disk before the file has its name
   std::uint64_t memory = 256u << 20;  ///< bytes that a rank holds for elements, at most
 };
 

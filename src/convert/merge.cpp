@@ -56,6 +56,9 @@ class Merged : public Source {
     }
   }
 
+ protected:
+  std::vector<Source*> parts() const override { return sources_of(files_); }
+
  private:
   void read_from(Holder holder, const Hyperslab& box, std::byte* memory) {
     files_[holder.file].source->read(holder.variable, box, memory);

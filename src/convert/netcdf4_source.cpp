@@ -15,6 +15,7 @@
 #include "core/parallel/agree.hpp"
 #include "storage/hdf5/file.hpp"
 #include "storage/hdf5/filter_pipeline.hpp"
+#include "storage/posix/cached_pages.hpp"
 
 namespace slabmark::convert {
 
@@ -378,7 +379,10 @@ class Netcdf4Source : public Source {
       room.select(there);
     }
     dataset.read(room, file, list_, memory);
+    pages_.drop();
   }
+
+  void drop_behind() override { pages_ = posix::CachedPages(file_.path()); }
 
  private:
   static void fill(const hdf5::Dataset& dataset, std::byte* memory, std::uint64_t elements) {
@@ -390,6 +394,7 @@ class Netcdf4Source : public Source {
   }
 
   hdf5::File file_;
+  posix::CachedPages pages_;  ///< without a file: they are kept
   std::vector<hdf5::Dataset> datasets_;
   hdf5::TransferList list_{hdf5::TransferList::Mode::serial};
 };

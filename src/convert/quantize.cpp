@@ -77,6 +77,9 @@ class RoundedSource : public Source {
     }
   }
 
+ protected:
+  std::vector<Source*> parts() const override { return {source_.get()}; }
+
  private:
   static void require_bits(const FileVariable& variable, std::uint64_t bits) {
     if (bits <= mantissa_bits(variable.type)) return;

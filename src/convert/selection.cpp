@@ -85,6 +85,9 @@ class SelectedSource : public Source {
     source_->read(numbers_[variable], box, memory);
   }
 
+ protected:
+  std::vector<Source*> parts() const override { return {source_.get()}; }
+
  private:
   std::shared_ptr<Source> source_;
   std::vector<std::size_t> numbers_;  ///< in the source, by variable

@@ -57,6 +57,9 @@ class Series : public Source {
     }
   }
 
+ protected:
+  std::vector<Source*> parts() const override { return sources_of(files_); }
+
  private:
   std::uint64_t records_of(const SeriesFile& file) const {
     return file.source->contents().dimensions[unlimited_].length;
@@ -146,6 +149,12 @@ class Series : public Source {
 };
 
 }  // namespace
+
+std::vector<Source*> sources_of(const std::vector<SeriesFile>& files) {
+  std::vector<Source*> sources;
+  for (const SeriesFile& file : files) sources.push_back(file.source.get());
+  return sources;
+}
 
 std::unique_ptr<Source> join(std::vector<SeriesFile> files) {
   return std::make_unique<Series>(std::move(files));

@@ -14,6 +14,8 @@ struct SeriesFile {
   std::unique_ptr<Source> source;
 };
 
+std::vector<Source*> sources_of(const std::vector<SeriesFile>& files);
+
 /// The records of several files one after another along their unlimited dimension, as one source.
 /// Structure and attributes of variables must be the same in all; attributes of the file are those
 /// of the first. Variables without records must hold the same, which is checked where they are

@@ -1,5 +1,6 @@
 #include "convert/source.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -12,6 +13,16 @@
 #include "storage/posix/file.hpp"
 
 namespace slabmark::convert {
+
+bool Source::reads_in_threads() const {
+  const std::vector<Source*> all = parts();
+  const auto reads = [](const Source* part) { return part->reads_in_threads(); };
+  return !all.empty() && std::ranges::all_of(all, reads);
+}
+
+void Source::drop_behind() {
+  for (Source* const part : parts()) part->drop_behind();
+}
 
 namespace {
 

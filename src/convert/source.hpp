@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "convert/contents.hpp"
 #include "core/geometry/hyperslab.hpp"
@@ -20,7 +21,15 @@ class Source {
   /// Each rank for itself: the elements of a box, row by row, as this machine holds them.
   virtual void read(std::size_t variable, const Hyperslab& box, std::byte* memory) = 0;
 
+  /// Whether a thread may read while others call MPI and HDF5.
+  virtual bool reads_in_threads() const;
+  /// From now on the operating system need not keep what was read in memory.
+  virtual void drop_behind();
+
  protected:
+  /// The sources that this one is made of.
+  virtual std::vector<Source*> parts() const { return {}; }
+
   FileContents contents_;
 };
 

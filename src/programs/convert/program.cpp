@@ -67,6 +67,8 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
                 "Convert only these variables, their coordinates and bounds");
   root.add_list("--skip", options.selection.skip, "Leave these variables out");
   root.add_size("--memory", options.memory, "Bytes that a rank holds of the elements, at most");
+  root.add_flag("--drop-behind", options.drop_behind,
+                "Keep neither input nor output in the page cache");
   root.add_flag("--verify", options.verify,
                 "Read the file back and compare all elements with the input");
   root.add_flag("--sync", options.sync, "Make the file durable (fsync) before it gets its name");

@@ -17,6 +17,9 @@ Handle creation_list(const CreationSettings& settings, const std::string& path) 
   auto list = own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", path);
   check(H5Pset_fill_time(list.get(), settings.fill), "H5Pset_fill_time", path);
   check(H5Pset_alloc_time(list.get(), settings.alloc), "H5Pset_alloc_time", path);
+  if (!settings.times) {
+    check(H5Pset_obj_track_times(list.get(), false), "H5Pset_obj_track_times", path);
+  }
   if (settings.chunk.empty()) return list;
   const std::vector<hsize_t> chunk(settings.chunk.begin(), settings.chunk.end());
   check(H5Pset_chunk(list.get(), static_cast<int>(chunk.size()), chunk.data()), "H5Pset_chunk",

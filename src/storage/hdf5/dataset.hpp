@@ -34,7 +34,8 @@ struct Filter {
 struct CreationSettings {
   H5D_fill_time_t fill = H5D_FILL_TIME_NEVER;
   H5D_alloc_time_t alloc = H5D_ALLOC_TIME_DEFAULT;
-  Extent chunk;  ///< with time, if there is; empty: contiguous
+  bool times = true;  ///< HDF5 notes when the dataset was made
+  Extent chunk;       ///< with time, if there is; empty: contiguous
   // Chunked datasets only; run in this order.
   bool shuffle = false;
   unsigned deflate = 0;  ///< level 1 to 9; 0: not compressed

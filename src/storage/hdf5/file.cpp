@@ -157,9 +157,11 @@ File File::open(MPI_Comm comm, MPI_Info info, const std::string& path,
 File File::create_serial(const std::string& path, const AccessSettings& settings) {
   const auto access = access_list(path, settings);
   if (settings.placeholders) leave_out_placeholders(access.get());
-  Handle creation;
+  const auto creation = property_list(H5P_FILE_CREATE, path);
+  if (settings.index_node > 0) {
+    check(H5Pset_istore_k(creation.get(), (settings.index_node + 1) / 2), "H5Pset_istore_k", path);
+  }
   if (settings.creation_order) {
-    creation = property_list(H5P_FILE_CREATE, path);
     constexpr unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
     check(H5Pset_link_creation_order(creation.get(), order), "H5Pset_link_creation_order", path);
     check(H5Pset_attr_creation_order(creation.get(), order), "H5Pset_attr_creation_order", path);

@@ -38,6 +38,9 @@ struct AccessSettings {
   bool placeholders = false;
   /// The root group remembers the order in which objects and attributes were made.
   bool creation_order = false;
+  /// Chunks that a node of a dataset's index holds, for files of one process; 0: 64, as HDF5 does.
+  /// A node takes its space even when it holds one.
+  unsigned index_node = 0;
   /// HDF5 keeps chunks in memory, for which each open chunked dataset takes 64 KiB before it has
   /// any; of no use to who moves no element through HDF5.
   bool chunk_cache = true;

@@ -180,6 +180,19 @@ std::uint64_t Hdf5Layout::offset(std::size_t dataset, std::uint64_t time) const 
   return one.begin + record * line_bytes(dataset);
 }
 
+RunList Hdf5Layout::data() const {
+  RunList all;
+  for (std::size_t d = 0; d < all_.size(); ++d) {
+    const Dataset& dataset = pattern_->datasets[d];
+    const std::uint64_t bytes = all_[d].kind == Kind::one_piece
+                                    ? element_count(dataset.extent()) * size_of(dataset.type)
+                                    : chunk_bytes(d);
+    for (const std::uint64_t address : all_[d].addresses) all.push_back({address, bytes});
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 const ChunkGrid* Hdf5Layout::grid(std::size_t dataset) const {
   const One& one = all_[dataset];
   return one.kind == Kind::one_piece ? nullptr : &one.grid;

@@ -57,6 +57,9 @@ class Hdf5Layout {
   /// The chunks with filters that the file holds, on root after add(), ascending.
   const std::vector<FilteredChunk>& filtered() const { return filtered_; }
 
+  /// Bytes of the file that hold the arrays of datasets without filters, ascending.
+  RunList data() const;
+
   /// Visits the bytes [offset, offset + bytes) as pieces of the file: visit(address, bytes).
   template <class Visit>
   void for_each_piece(std::uint64_t offset, std::uint64_t bytes, const Visit& visit) const;

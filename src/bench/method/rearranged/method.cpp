@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
 
 #include "bench/method/raw/file_order.hpp"
+#include "bench/method/rearranged/definition.hpp"
 #include "bench/method/shared/effective.hpp"
 #include "bench/method/shared/selection_cache.hpp"
 #include "collective/exchange/chunk_order.hpp"
@@ -39,10 +41,8 @@ std::map<std::string, std::string> separated(const std::string& text) {
 
 /// Serves the next file, too: no plan and no memory is made for a file that looks like the last.
 struct RearrangedMethod::CachedState {
-  CachedState(const Comm& comm, const RearrangerSettings& settings)
-      : context(comm.get(), settings, 1) {}
-
-  collective::LayoutContext context;
+  std::optional<Definition> definition;              ///< on root, of the last file that was defined
+  std::optional<collective::LayoutContext> context;  ///< since prepare()
   SelectionCache<collective::PiecesPtr> pieces;
   std::vector<Extent> chunks;  ///< that pieces were cut at
 
@@ -60,17 +60,52 @@ RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::stri
                                    std::unique_ptr<RearrangedHeader> header)
     : Method(context),
       header_(std::move(header)),
-      options_(read_rearranged_options(context.settings, prefix)) {}
-
-void RearrangedMethod::create(const std::string& path) {
-  path_ = path;
-  if (context_.comm.is_root()) {
-    header_->create(path, collective::with_own_hints(context_.settings.hints));
+      options_(read_rearranged_options(context.settings, prefix)) {
+  // All ranks have that of the last file or none, since they make it together.
+  const bool keeps = options_.keep && context.kept != nullptr;
+  if (keeps) state_ = std::static_pointer_cast<CachedState>(*context.kept);
+  if (!state_) state_ = std::make_shared<CachedState>();
+  if (keeps) *context.kept = state_;
+  if (keeps && options_.reuse_definition && writing() && context.comm.is_root()) {
+    definition_key_ = prefix + definition_key(context.pattern, context.settings);
   }
 }
 
+bool RearrangedMethod::has_definition() const {
+  return state_->definition && state_->definition->key() == definition_key_;
+}
+
+void RearrangedMethod::create(const std::string& path) {
+  path_ = path;
+  if (!context_.comm.is_root()) return;
+  const mpiio::Hints hints = collective::with_own_hints(context_.settings.hints);
+  if (!has_definition()) return header_->create(path, hints);
+  auto file = mpiio::File::create(MPI_COMM_SELF, path, hints);
+  file.resize(state_->definition->bytes());
+  file.close();
+}
+
 void RearrangedMethod::define() {
-  open_file(collective::File::Access::write, [this] { return header_->define(); });
+  open_file(collective::File::Access::write, [this] { return define_on_root(); });
+  reused_definition_ = context_.comm.broadcast(reused_definition_ ? 1 : 0) != 0;
+}
+
+std::vector<std::uint64_t> RearrangedMethod::define_on_root() {
+  reused_definition_ = has_definition();
+  if (reused_definition_) {
+    open_here();
+    state_->definition->write(file_);
+    return state_->definition->numbers();
+  }
+  const std::vector<std::uint64_t> numbers = header_->define();
+  open_here();
+  if (definition_key_.empty() || !file_.is_open()) return numbers;
+  const std::uint64_t bytes = file_.size();
+  const RunList metadata = header_->metadata(bytes);
+  if (!metadata.empty()) {
+    state_->definition.emplace(definition_key_, numbers, path_, bytes, metadata);
+  }
+  return numbers;
 }
 
 void RearrangedMethod::open(const std::string& path) {
@@ -113,23 +148,16 @@ void RearrangedMethod::open_here() {
 void RearrangedMethod::prepare() {
   rearranger_settings_ = choices_.exchange();
   header_->adjust(rearranger_settings_);
-  take_state();
+  if (!state_->context) {
+    state_->context.emplace(context_.comm.get(), rearranger_settings_, std::size_t{1});
+  }
   if (context_.pattern.rounds == 0) return;
   std::vector<PlacedTransfer> first;
   const std::vector<std::byte*> no_buffers(context_.pattern.transfers(0).size(), nullptr);
   take(0, no_buffers, first);
   const std::uint64_t first_round = 0;
   context_.clock.span("plan", [&] { plan_for({&first_round, 1}, first, domain_of(first)); });
-  if (state_->context.context().is_aggregator()) open_here();
-}
-
-// All ranks have that of the last file or none, since they make it together.
-void RearrangedMethod::take_state() {
-  const bool keeps = options_.keep && context_.kept;
-  if (keeps) state_ = std::static_pointer_cast<CachedState>(*context_.kept);
-  if (state_) return;
-  state_ = std::make_shared<CachedState>(context_.comm, rearranger_settings_);
-  if (keeps) *context_.kept = state_;
+  if (state_->context->context().is_aggregator()) open_here();
 }
 
 void RearrangedMethod::take(std::uint64_t round, std::span<std::byte* const> buffers,
@@ -189,7 +217,7 @@ void RearrangedMethod::plan_for(std::span<const std::uint64_t> rounds,
   const bool may_overlap = !writing() || context_.pattern.captured;
   const collective::Layout layout{parts, domain, choices_.alignment().value, writing(),
                                   may_overlap ? Overlaps::allowed : Overlaps::refused};
-  collective::LayoutContext& context = state_->context;
+  collective::LayoutContext& context = *state_->context;
   const bool other_settings = context.settings() != rearranger_settings_;
   if (!context_.comm.any(other_settings || context.fitting(layout) == 0)) return;
   if (context_.comm.any(other_settings)) context.prepare(rearranger_settings_);
@@ -203,7 +231,7 @@ void RearrangedMethod::flush() {
   context_.clock.span("plan", [&] { plan_for(posted_rounds_, posted_, domain); });
   std::vector<std::byte*> buffers;
   for (const PlacedTransfer& one : posted_) buffers.push_back(one.buffer);
-  collective::LayoutContext& context = state_->context;
+  collective::LayoutContext& context = *state_->context;
   const Rearranger::Tally took = file_.move(
       context.context(), {domain, context.plan(), buffers, writing(), header_->swaps_bytes()},
       header_->mover(writing()));
@@ -231,7 +259,7 @@ void RearrangedMethod::close() {
 
 Json RearrangedMethod::effective() const {
   const char* call = writing() ? "MPI_File_write_at" : "MPI_File_read_at";
-  const collective::LayoutContext& context = state_->context;
+  const collective::LayoutContext& context = *state_->context;
   const Rearranger& rearranger = context.context().rearranger();
   Json effective = {{"calls", {{call, tally_.file_calls}}},
                     {"messages", tally_.messages},
@@ -245,6 +273,9 @@ Json RearrangedMethod::effective() const {
                     {"alignment_from", choices_.alignment().from},
                     {"plans", plans_},
                     {"plan_bytes", context.plan_bytes()}};
+  if (writing() && header_->has_data_file()) {
+    effective["definition"] = reused_definition_ ? "of an earlier file" : "by the library";
+  }
   header_->report(effective);
   if (!header_->library().empty()) effective["library"] = header_->library();
   report_hints(effective, context_.settings, choices_.hints_in_effect());

@@ -13,6 +13,7 @@
 #include "collective/layout_context.hpp"
 #include "collective/settings.hpp"
 #include "core/geometry/chunk_grid.hpp"
+#include "core/geometry/run.hpp"
 
 namespace slabmark {
 
@@ -27,6 +28,11 @@ class RearrangedHeader {
   /// Defines and closes the file, which is complete after it but for its data.
   virtual std::vector<std::uint64_t> define() = 0;
   virtual std::vector<std::uint64_t> read(const std::string& path) = 0;
+
+  /// After define(): bytes of the file, which is closed and has `file_bytes`, that are not data of
+  /// arrays, so that the next file that is defined alike gets them. Empty: the library must define
+  /// each file.
+  virtual RunList metadata(std::uint64_t /*file_bytes*/) const { return {}; }
 
   // On all ranks.
   /// False: arrays are in files of the header's own, and mover() moves them all.
@@ -89,7 +95,8 @@ class RearrangedMethod : public Method {
             std::vector<PlacedTransfer>& out) const;
   FileDomain domain_of(std::span<const PlacedTransfer> transfers) const;
   std::vector<collective::Part> parts_of(std::span<const PlacedTransfer> transfers);
-  void take_state();
+  bool has_definition() const;
+  std::vector<std::uint64_t> define_on_root();
   void plan_for(std::span<const std::uint64_t> rounds, std::span<const PlacedTransfer> transfers,
                 const FileDomain& domain);
 
@@ -103,6 +110,8 @@ class RearrangedMethod : public Method {
   collective::Settings choices_;
   RearrangerSettings rearranger_settings_;
   std::shared_ptr<CachedState> state_;
+  std::string definition_key_;      ///< on root, where definitions are reused
+  bool reused_definition_ = false;  ///< on all ranks after define()
   std::vector<PlacedTransfer> posted_;
   std::vector<std::uint64_t> posted_rounds_;
   std::vector<std::uint64_t> planned_rounds_;  ///< for which all ranks have agreed on the plan

@@ -4,6 +4,7 @@
 #if SLABMARK_WITH_PNETCDF
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <memory>
 
 #include "bench/method/pnetcdf/method.hpp"
@@ -38,6 +39,8 @@ class NetcdfHeader : public RearrangedHeader {
     const auto variables = define_variables(*file_, pattern_);
     file_->enddef();
     const auto numbers = locate(variables);
+    begin_ = numbers.size() > 1 ? *std::min_element(numbers.begin(), numbers.end() - 1)
+                                : std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t records = record_count(pattern_);
     if (records > 0) set_record_count(variables, records);
     const std::string path = file_->path();
@@ -51,6 +54,11 @@ class NetcdfHeader : public RearrangedHeader {
     const auto numbers = locate(find_variables(*file_, pattern_));
     file_->close();
     return numbers;
+  }
+
+  // The header stands before all variables.
+  RunList metadata(std::uint64_t file_bytes) const override {
+    return {{0, std::min(file_bytes, begin_)}};
   }
 
   std::uint64_t offset(std::span<const std::uint64_t> numbers, std::size_t dataset,
@@ -109,6 +117,7 @@ class NetcdfHeader : public RearrangedHeader {
 
   const Pattern& pattern_;
   mpiio::Hints hints_;
+  std::uint64_t begin_ = 0;  ///< of the first variable, after define()
   std::unique_ptr<pnetcdf::File> file_;
 };
 

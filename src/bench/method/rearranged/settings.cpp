@@ -32,6 +32,10 @@ OptionTable<RearrangedOptions> rearranged_options(const std::string& prefix) {
             "holes up to this size are written over with zeros, or read along");
   table.add(prefix + ".keep", &Options::keep,
             "the next file of a run uses the plan and the memory of this one");
+  if (prefix == "hdf5" || prefix == "pnetcdf") {
+    table.add(prefix + ".reuse_definition", &Options::reuse_definition,
+              "off: the library defines each file of a run, also one like the last");
+  }
   return table;
 }
 

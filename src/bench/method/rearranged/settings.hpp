@@ -9,6 +9,7 @@ namespace slabmark {
 
 struct RearrangedOptions : collective::Options {
   bool keep = true;
+  bool reuse_definition = true;
 };
 
 /// Options of a rearranged method, under the prefix of its library ("pnetcdf").

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
+#include "capture/read/growing_dataset.hpp"
 #include "capture/read/header.hpp"
 #include "core/base/error.hpp"
 #include "core/base/version.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t version_of_format = 1;
 constexpr char version_attribute[] = "slabmark_pattern";
-constexpr hsize_t chunk_bytes = hsize_t{1} << 20;
+constexpr std::size_t cache_bytes = std::size_t{2} << 20;  // of some chunks
 
 template <class Number>
 hid_t memory_type() {
@@ -32,6 +33,11 @@ hid_t file_type() {
   if constexpr (std::is_same_v<Number, std::uint8_t>) return H5T_STD_U8LE;
   if constexpr (std::is_same_v<Number, std::uint32_t>) return H5T_STD_U32LE;
   if constexpr (std::is_same_v<Number, std::uint64_t>) return H5T_STD_U64LE;
+}
+
+template <class Number>
+GrowingDataset::NumberTypes types_of() {
+  return {file_type<Number>(), memory_type<Number>()};
 }
 
 hdf5::Handle open_file(const std::string& path) {
@@ -159,7 +165,7 @@ const hdf5::Handle& PatternFile::opened(const char* name) const {
   hdf5::Handle& dataset = datasets_[name];
   if (!dataset.is_open()) {
     const hdf5::Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-    H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 2 * chunk_bytes,
+    H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, cache_bytes,
                        H5D_CHUNK_CACHE_W0_DEFAULT);
     dataset = {H5Dopen2(file_.get(), name, access.get()), H5Dclose};
   }
@@ -243,88 +249,33 @@ std::uint32_t RankReader::definition_number(std::uint64_t definition) const {
                                file_.path(), definition));
 }
 
-/// A dataset of one dimension that grows.
-class PatternWriter::Stream {
- public:
-  template <class Number>
-  Stream(const hdf5::Handle& file, const char* name, const std::string& path, Number)
-      : path_(path), type_(memory_type<Number>()) {
-    const hsize_t length = 0;
-    const hsize_t most = H5S_UNLIMITED;
-    const hsize_t chunk = chunk_bytes / sizeof(Number);
-    const auto space =
-        hdf5::own(H5Screate_simple(1, &length, &most), H5Sclose, "H5Screate_simple", path_);
-    const auto list = hdf5::own(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate", path_);
-    hdf5::check(H5Pset_chunk(list.get(), 1, &chunk), "H5Pset_chunk", path_);
-    if (hdf5::has_deflate()) hdf5::check(H5Pset_deflate(list.get(), 1), "H5Pset_deflate", path_);
-    hdf5::check(H5Pset_fletcher32(list.get()), "H5Pset_fletcher32", path_);
-    dataset_ = hdf5::own(H5Dcreate2(file.get(), name, file_type<Number>(), space.get(), H5P_DEFAULT,
-                                    list.get(), H5P_DEFAULT),
-                         H5Dclose, "H5Dcreate2", path_);
-  }
-
-  /// Whole chunks are written, the rest with the next, or at the end.
-  template <class Number>
-  void add(std::span<const Number> numbers) {
-    const auto bytes = std::as_bytes(numbers);
-    held_.insert(held_.end(), bytes.begin(), bytes.end());
-    length_ += numbers.size();
-    if (held_.size() >= chunk_bytes) write<Number>(held_.size() - held_.size() % chunk_bytes);
-  }
-  template <class Number>
-  void end() {
-    write<Number>(held_.size());
-  }
-
-  std::uint64_t length() const { return length_; }
-
- private:
-  template <class Number>
-  void write(std::size_t bytes) {
-    if (bytes == 0) return;
-    const hsize_t begin = written_;
-    const hsize_t count = bytes / sizeof(Number);
-    const hsize_t end = begin + count;
-    hdf5::check(H5Dset_extent(dataset_.get(), &end), "H5Dset_extent", path_);
-    const auto space = hdf5::own(H5Dget_space(dataset_.get()), H5Sclose, "H5Dget_space", path_);
-    hdf5::check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &begin, nullptr, &count, nullptr),
-                "H5Sselect_hyperslab", path_);
-    const auto memory =
-        hdf5::own(H5Screate_simple(1, &count, nullptr), H5Sclose, "H5Screate_simple", path_);
-    hdf5::check(
-        H5Dwrite(dataset_.get(), type_, memory.get(), space.get(), H5P_DEFAULT, held_.data()),
-        "H5Dwrite", path_);
-    held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(bytes));
-    written_ = end;
-  }
-
-  const std::string& path_;
-  hid_t type_;
-  hdf5::Handle dataset_;
-  std::vector<std::byte> held_;
-  std::uint64_t written_ = 0, length_ = 0;
-};
-
 PatternWriter::PatternWriter(const std::string& path) : path_(path) {
   hdf5::silence();
   file_ =
       hdf5::own(H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, hdf5::without_locks(path).get()),
                 H5Fclose, "H5Fcreate", path);
-  events_ = std::make_unique<Stream>(file_, "events", path_, std::uint8_t{});
-  lists_ = std::make_unique<Stream>(file_, "lists", path_, std::uint8_t{});
-  files_ = std::make_unique<Stream>(file_, "files", path_, std::uint32_t{});
-  definitions_ = std::make_unique<Stream>(file_, "definitions", path_, std::uint32_t{});
+  const auto dataset = [&](const char* name, GrowingDataset::NumberTypes types) {
+    return std::make_unique<GrowingDataset>(file_, name, path_, types);
+  };
+  events_ = dataset("events", types_of<std::uint8_t>());
+  lists_ = dataset("lists", types_of<std::uint8_t>());
+  files_ = dataset("files", types_of<std::uint32_t>());
+  definitions_ = dataset("definitions", types_of<std::uint32_t>());
 }
 
 PatternWriter::~PatternWriter() = default;
 
-void PatternWriter::add_events(std::span<const std::uint8_t> bytes) { events_->add(bytes); }
-void PatternWriter::add_lists(std::span<const std::uint8_t> bytes) { lists_->add(bytes); }
+void PatternWriter::add_events(std::span<const std::uint8_t> bytes) {
+  events_->add(std::as_bytes(bytes));
+}
+void PatternWriter::add_lists(std::span<const std::uint8_t> bytes) {
+  lists_->add(std::as_bytes(bytes));
+}
 
 void PatternWriter::end_rank(std::span<const std::uint32_t> files,
                              std::span<const std::uint32_t> definitions) {
-  files_->add(files);
-  definitions_->add(definitions);
+  files_->add(std::as_bytes(files));
+  definitions_->add(std::as_bytes(definitions));
   events_begin_.push_back(events_->length());
   lists_begin_.push_back(lists_->length());
   files_begin_.push_back(files_->length());
@@ -332,25 +283,22 @@ void PatternWriter::end_rank(std::span<const std::uint32_t> files,
 }
 
 void PatternWriter::write_begins(const char* name, const std::vector<std::uint64_t>& begins) {
-  Stream stream(file_, name, path_, std::uint64_t{});
-  stream.add(std::span(begins));
-  stream.end<std::uint64_t>();
+  GrowingDataset dataset(file_, name, path_, types_of<std::uint64_t>());
+  dataset.add(std::as_bytes(std::span(begins)));
+  dataset.end();
 }
 
 void PatternWriter::finish(const Json& header, const std::string& origin) {
-  events_->end<std::uint8_t>();
-  lists_->end<std::uint8_t>();
-  files_->end<std::uint32_t>();
-  definitions_->end<std::uint32_t>();
+  for (auto* dataset : {&events_, &lists_, &files_, &definitions_}) (*dataset)->end();
   write_begins("events_begin", events_begin_);
   write_begins("lists_begin", lists_begin_);
   write_begins("files_begin", files_begin_);
   write_begins("definitions_begin", definitions_begin_);
 
   const std::string text = header.dump();
-  Stream stream(file_, "header", path_, std::uint8_t{});
-  stream.add(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
-  stream.end<std::uint8_t>();
+  GrowingDataset described(file_, "header", path_, types_of<std::uint8_t>());
+  described.add(std::as_bytes(std::span(text)));
+  described.end();
 
   const auto scalar = hdf5::own(H5Screate(H5S_SCALAR), H5Sclose, "H5Screate", path_);
   const auto put = [&](const char* name, hid_t type, hid_t in_memory, const void* value) {
@@ -369,7 +317,7 @@ void PatternWriter::finish(const Json& header, const std::string& origin) {
   put_text("origin", origin);
   put_text("writer", "Slabmark " + std::string(version()));
 
-  for (auto* stream_of_rank : {&events_, &lists_, &files_, &definitions_}) stream_of_rank->reset();
+  for (auto* dataset : {&events_, &lists_, &files_, &definitions_}) dataset->reset();
   hdf5::check(H5Fclose(file_.release()), "H5Fclose", path_);
 }
 

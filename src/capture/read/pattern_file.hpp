@@ -14,6 +14,8 @@
 
 namespace slabmark {
 
+class GrowingDataset;
+
 /// What a recorded rank did, as it is coded; and what its numbers of files and definitions are in
 /// the header.
 struct RankPart {
@@ -133,12 +135,11 @@ class PatternWriter {
   void finish(const Json& header, const std::string& origin);
 
  private:
-  class Stream;
   void write_begins(const char* name, const std::vector<std::uint64_t>& begins);
 
   std::string path_;
   hdf5::Handle file_;
-  std::unique_ptr<Stream> events_, lists_, files_, definitions_;
+  std::unique_ptr<GrowingDataset> events_, lists_, files_, definitions_;
   std::vector<std::uint64_t> events_begin_{0}, lists_begin_{0}, files_begin_{0},
       definitions_begin_{0};
 };

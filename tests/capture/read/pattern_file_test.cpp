@@ -1,5 +1,6 @@
 #include "capture/read/pattern_file.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <random>
 
@@ -47,6 +48,33 @@ TEST(PatternFile, ReadingAllRanksTakesTheFileOnce) {
     EXPECT_EQ(file.read(rank)->events.size(), 200);
   }
   EXPECT_LT(bytes_read() - before, 4 * std::filesystem::file_size(path));
+}
+
+// Of many chunks, the last of them in part, which are compressed side by side.
+TEST(PatternFile, StreamsOfManyChunksComeBackWhole) {
+  const Scratch scratch;
+  const std::string path = scratch.file("a.pattern");
+  std::mt19937 random(1);
+  std::vector<std::uint8_t> events((11u << 20) + 17);
+  for (auto& byte : events) byte = static_cast<std::uint8_t>(random() % 5);
+  const std::span all(events);
+  {
+    PatternWriter writer(path);
+    for (const std::size_t begin : {std::size_t{0}, std::size_t{1}, std::size_t{9} << 20}) {
+      writer.add_events(all.first(begin));
+      writer.add_events(all.subspan(begin));
+      writer.add_lists(all.first(begin));
+      writer.end_rank({}, {});
+    }
+    Json text = {{"files", Json::array()}, {"definitions", Json::array()}};
+    text["ranks"] = std::vector<Json>(3, Json::object());
+    writer.finish(text, "captured");
+  }
+  const PatternFile file(path);
+  for (std::uint64_t rank = 0; rank < 3; ++rank) EXPECT_TRUE(file.read(rank)->events == events);
+  EXPECT_TRUE(file.read(0)->lists.empty());
+  EXPECT_EQ(file.read(2)->lists.size(), std::size_t{9} << 20);
+  EXPECT_TRUE(std::ranges::equal(file.read(2)->lists, all.first(std::size_t{9} << 20)));
 }
 
 /// The value at a JSON pointer; "-" is a new element.

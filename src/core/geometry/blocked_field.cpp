@@ -1,6 +1,8 @@
 #include "core/geometry/blocked_field.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -135,6 +137,29 @@ std::array<std::uint64_t, 3> block_with_halo(const BlockedField& field, std::uin
   std::array<std::uint64_t, 3> points{};
   for (std::size_t axis = 0; axis < 3; ++axis) points[axis] = block[axis].length + 2 * field.halo;
   return points;
+}
+
+std::array<std::uint64_t, 3> balanced_processes(std::uint64_t ranks,
+                                                const std::array<std::uint64_t, 3>& points) {
+  using Processes = std::array<std::uint64_t, 3>;
+  const auto descending = [](Processes factors) {
+    std::sort(factors.begin(), factors.end(), std::greater<>());
+    return factors;
+  };
+  const auto fit = [&](const Processes& one) {
+    return std::inner_product(one.begin(), one.end(), points.begin(), std::uint64_t{0});
+  };
+  std::optional<Processes> best;
+  for (std::uint64_t x = std::min(ranks, points[0]); x > 0; --x) {
+    if (ranks % x != 0) continue;
+    for (std::uint64_t y = std::min(ranks / x, points[1]); y > 0; --y) {
+      const Processes one{x, y, ranks / x / y};
+      if (ranks / x % y != 0 || one[2] > points[2]) continue;
+      const auto order = best ? descending(one) <=> descending(*best) : std::strong_ordering::less;
+      if (order < 0 || (order == 0 && fit(one) > fit(*best))) best = one;
+    }
+  }
+  return best.value_or(Processes{ranks, 1, 1});
 }
 
 }  // namespace slabmark

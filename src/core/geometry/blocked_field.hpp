@@ -20,6 +20,11 @@ struct BlockedField {
   std::uint64_t halo = 0;  ///< points on each side of a block, in each direction
 };
 
+/// As equal factors as there are, the greatest for the axis with the most points, and none larger
+/// than the points of its axis. Where there are none of these, all ranks are along x.
+std::array<std::uint64_t, 3> balanced_processes(std::uint64_t ranks,
+                                                const std::array<std::uint64_t, 3>& points);
+
 /// Every `stride`-th point of [begin, end). Where the stride does not divide the length, the last
 /// point is kept: ceil((end - begin) / stride) points in all.
 struct PointRange {

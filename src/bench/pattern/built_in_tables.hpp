@@ -5,9 +5,11 @@
 
 namespace slabmark {
 
-/// A file of pattern/e3sm, compiled in so that programs need no data files beside them.
+/// A file with the table of an output file, compiled in so that programs need no data files beside
+/// them.
 struct BuiltInTable {
-  std::string_view name;  ///< of the file, without .json
+  std::string_view folder;  ///< of pattern: "e3sm" or "workload/tables"
+  std::string_view name;    ///< of the file, without .json
   std::string_view json;
 };
 

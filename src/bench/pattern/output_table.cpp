@@ -122,6 +122,17 @@ void add_group(const Json& group, Families& families, OutputTable& table) {
   }
 }
 
+constexpr std::string_view of_e3sm = "e3sm";
+constexpr std::string_view of_workloads = "workload/tables";
+
+std::optional<OutputTable> find_built_in_table(std::string_view folder, std::string_view name) {
+  for (const BuiltInTable& table : built_in_tables()) {
+    if (table.folder != folder || table.name != name) continue;
+    return parse_output_table(std::string(name), table.json);
+  }
+  return std::nullopt;
+}
+
 /// Lengths of all dimensions of a table on given maps.
 class Lengths {
  public:
@@ -133,16 +144,7 @@ class Lengths {
     for (std::size_t m = 0; m < maps.size(); ++m) enter(m, maps[m]->extent());
   }
 
-  std::uint64_t of(const std::string& name) const {
-    if (const auto found = of_maps_.find(name); found != of_maps_.end()) return found->second;
-    const auto found = table_.dimensions.find(name);
-    if (found == table_.dimensions.end()) {
-      throw InputError(
-          fmt::format("The table {} says nothing of the dimension {}.", table_.name, name));
-    }
-    const OutputTable::Length& length = found->second;
-    return (length.of.empty() ? 0 : of(length.of)) + length.plus;
-  }
+  std::uint64_t of(const std::string& name) const { return length_of(table_, name, of_maps_); }
 
  private:
   void enter(std::size_t map, const Extent& extent) {
@@ -192,16 +194,32 @@ OutputTable parse_output_table(const std::string& name, std::string_view text) {
   }
 }
 
+std::uint64_t length_of(const OutputTable& table, const std::string& dimension,
+                        const std::map<std::string, std::uint64_t>& known) {
+  if (const auto found = known.find(dimension); found != known.end()) return found->second;
+  const auto found = table.dimensions.find(dimension);
+  if (found == table.dimensions.end()) {
+    throw InputError(
+        fmt::format("The table {} says nothing of the dimension {}.", table.name, dimension));
+  }
+  const OutputTable::Length& length = found->second;
+  return (length.of.empty() ? 0 : length_of(table, length.of, known)) + length.plus;
+}
+
 std::vector<std::string> output_table_names() {
   std::vector<std::string> names;
-  for (const BuiltInTable& table : built_in_tables()) names.emplace_back(table.name);
+  for (const BuiltInTable& table : built_in_tables()) {
+    if (table.folder == of_e3sm) names.emplace_back(table.name);
+  }
   return names;
 }
 
+OutputTable find_workload_table(std::string_view name) {
+  return *find_built_in_table(of_workloads, name);
+}
+
 OutputTable find_output_table(std::string_view name) {
-  for (const BuiltInTable& table : built_in_tables()) {
-    if (table.name == name) return parse_output_table(std::string(name), table.json);
-  }
+  if (auto table = find_built_in_table(of_e3sm, name)) return *std::move(table);
   const auto known = output_table_names();
   const auto near = nearest(name, known);
   throw InputError(fmt::format("There is no output file '{}'; {}", name,

@@ -44,6 +44,14 @@ std::vector<std::string> output_table_names();
 /// Throws InputError that names the nearest known name.
 OutputTable find_output_table(std::string_view name);
 
+/// The built-in table of a workload (bench/pattern/workload) of this name, which must exist.
+OutputTable find_workload_table(std::string_view name);
+
+/// Length of a dimension of the table: the known one, or what the table says of it. Throws
+/// InputError where neither does.
+std::uint64_t length_of(const OutputTable& table, const std::string& dimension,
+                        const std::map<std::string, std::uint64_t>& known);
+
 /// Parses a table (its form is in bench/pattern/e3sm/README.md). Throws InputError for another
 /// form.
 OutputTable parse_output_table(const std::string& name, std::string_view json);

@@ -13,6 +13,7 @@
 #include "core/base/printable.hpp"
 #include "core/command_line/command_line.hpp"
 #include "programs/bench/environment_command.hpp"
+#include "programs/bench/workload.hpp"
 
 namespace slabmark::bench_program {
 
@@ -71,18 +72,27 @@ std::string list_of_methods() {
   return text;
 }
 
-/// The list, or nothing if it was appended to a file as JSON.
-std::string methods_text(const std::string& json) {
-  if (json.empty()) return list_of_methods();
-  const Json all = {{"methods", describe_methods()}, {"terms", describe_terms()}};
+/// A description, or nothing if it was appended to a file.
+std::string json_text(const std::string& json, const Json& all) {
   if (json == standard_output) return all.dump() + "\n";
   if (is_first_rank_of_launch()) append_document(json, all);
   return "";
 }
 
+std::string methods_text(const std::string& json) {
+  if (json.empty()) return list_of_methods();
+  return json_text(json, {{"methods", describe_methods()}, {"terms", describe_terms()}});
+}
+
+void add_json(Command& command, std::string& json) {
+  command.add_text("--json", "FILE", json,
+                   "Append one JSON document per line to this file; - prints it");
+}
+
 void resolve(Options& options, const std::vector<std::string>& names,
              std::unique_ptr<PatternCommand> pattern, const Command& command) {
   pattern->check();
+  options.read = options.read || pattern->only_reads();
   options.pattern = std::move(pattern);
   for (const std::string& name : names) {
     options.methods.push_back(&find_method(options.pattern->method_name(name)));
@@ -105,8 +115,9 @@ Parsed<Options> parse(int argc, const char* const* argv) {
   line.root().call_commands("PATTERN");
   Command& list = line.root().add_command("methods", "List the methods and their options");
   std::string json;
-  list.add_text("--json", "FILE", json,
-                "Append one JSON document per line to this file; - prints it");
+  add_json(list, json);
+  WorkloadList workload_list(line.root());
+  add_json(workload_list.command(), json);
   Command& environment = line.root().add_command(
       "environment", "Print libraries, file system and methods in effect here, as JSON");
   Options options;
@@ -124,6 +135,11 @@ Parsed<Options> parse(int argc, const char* const* argv) {
 
   if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
   if (list.is_given()) return {std::nullopt, methods_text(json)};
+  if (workload_list.command().is_given()) {
+    const auto rows = workload_list.rows();
+    return {std::nullopt, json.empty() ? workload_list.text(rows)
+                                       : json_text(json, workload_list.description(rows))};
+  }
   options.environment = environment.is_given();
   if (options.environment) return {std::move(options), ""};
   const auto given = std::find_if(commands.begin(), commands.end(),

@@ -29,6 +29,7 @@ std::vector<std::unique_ptr<PatternCommand>> pattern_commands() {
   commands.push_back(make_checkpoint_command());
   commands.push_back(make_e3sm_command());
   commands.push_back(make_captured_command());
+  for (auto& command : make_workload_commands()) commands.push_back(std::move(command));
   return commands;
 }
 

@@ -20,7 +20,8 @@ struct BuiltPattern {
   Pattern written;
   std::optional<Pattern> read;          ///< another rank's part, where reading was asked for
   std::map<std::string, double> setup;  ///< seconds before the trials, for the record
-  bool is_shared = false;               ///< ranks read elements together, so more than is written
+  /// What ranks read is not what they write: they read elements together, or on another layout.
+  bool reads_otherwise = false;
 };
 
 /// Of a pattern: each is looked at before the space on the disk is.
@@ -49,6 +50,9 @@ class PatternCommand {
   /// Why a method is not asked for the pattern that was built; empty: it is.
   virtual std::string unsupported_reason(const MethodInfo&) const { return ""; }
 
+  /// Reading is measured, whatever the user asks for.
+  virtual bool only_reads() const { return false; }
+
   /// What is done on all ranks before each round, with the clock stopped; null: nothing.
   virtual std::function<void(std::uint64_t round)> before_round() const { return nullptr; }
 
@@ -65,6 +69,7 @@ std::unique_ptr<PatternCommand> make_transfer_command();
 std::unique_ptr<PatternCommand> make_checkpoint_command();
 std::unique_ptr<PatternCommand> make_e3sm_command();
 std::unique_ptr<PatternCommand> make_captured_command();
+std::vector<std::unique_ptr<PatternCommand>> make_workload_commands();
 
 /// An option that names one of `types`.
 OptionHandle add_type(Command& command, const std::string& names, ElementType& value,

@@ -63,8 +63,8 @@ Patterns build_patterns(const Comm& world, const Options& options) {
   set_content(options.content, patterns.built.written);
   if (patterns.built.read) set_content(options.content, *patterns.built.read);
   if (options.bounds) {
-    const bool reads_more = patterns.built.is_shared && patterns.built.read;
-    const Pattern& bounded = reads_more ? *patterns.built.read : patterns.built.written;
+    const bool reads_otherwise = patterns.built.reads_otherwise && patterns.built.read;
+    const Pattern& bounded = reads_otherwise ? *patterns.built.read : patterns.built.written;
     patterns.bound = bound_of(world, bounded);
     // Reading back what the next rank wrote: ranks' bytes differ, so the parts are the next rank's.
     if (options.read) patterns.bound_read = bound_of(world, bounded, true);

@@ -1,5 +1,6 @@
 """What `make docs` does beside what mkdocs.yml says: the navigation is that of README.md, each verb and program gets a page of
-all its options, as it describes them itself, and links to files that the site leaves out become names of files.
+all its options, as it describes them itself, each programming interface gets a page (api_pages.py), and links to files that
+the site leaves out become names of files.
 
 SLABMARK_BIN names the folder of the programs.
 """
@@ -16,7 +17,9 @@ from mkdocs.structure.files import File
 
 DOCS = pathlib.Path(__file__).resolve().parent
 REFERENCE = "Options of each command"
-sys.path.insert(0, str(DOCS.parent / "setup"))
+INTERFACES = "Programming interfaces"
+sys.path[:0] = [str(DOCS.parent / "setup"), str(DOCS)]
+import api_pages  # noqa: E402
 import command_lines  # noqa: E402
 
 
@@ -46,15 +49,26 @@ def place(command):
     return f"reference/options/{command.name.replace(' ', '-')}.md"
 
 
+def interfaces():
+    """{place: function that makes the page}"""
+    pages = {f"reference/api/{name}.md": lambda name=name: api_pages.page(name) for name in api_pages.PAGES}
+    return {**pages, "reference/api/python.md": lambda: api_pages.PYTHON}
+
+
 def on_config(config):
     sections = [{heading: pages} for heading, pages in groups((DOCS / "README.md").read_text()).items()]
-    config.nav = [{"Overview": "README.md"}, *sections, {REFERENCE: [place(command) for command in described()]}]
+    config.nav = [{"Overview": "README.md"}, *sections, {INTERFACES: list(interfaces())}, {REFERENCE: [place(command) for command in described()]}]
     return config
 
 
 def on_files(files, config):
     for command in described():
         files.append(File.generated(config, place(command), content=reference(command)))
+    for target, make in interfaces().items():
+        try:
+            files.append(File.generated(config, target, content=make()))
+        except api_pages.Failed as failed:
+            raise PluginError(f"Doxygen cannot read the headers of {target}: {failed}") from failed
     return files
 
 

@@ -64,7 +64,7 @@ def test_each_page_stands_in_one_table_of_the_overview():
 @pytest.fixture(scope="module")
 def site(programs, tmp_path_factory):
     """The site as `make docs` builds it, where a warning is an error."""
-    for module in ("material", "mkdocs_redirects"):
+    for module in ("material", "mkdocs_redirects", "mkdocstrings_handlers.python"):
         pytest.importorskip(module, reason="setup/requirements-docs.txt is not installed")
     from mkdocs.commands.build import build
     from mkdocs.config import load_config
@@ -97,6 +97,8 @@ def test_the_site_has_all_pages_and_a_reference_of_each_program(site, programs):
     assert {name.replace(".md", ".html") for name in NAMES if name != "README.md"} <= made and "index.html" in made
     verbs = [verb.name.replace(" ", "-") for verb in programs["slabmark"].commands]
     assert {f"reference/options/{name}.html" for name in [*verbs, *programs.keys() - {"slabmark"}]} <= made
+    assert "PatternFile" in (site / "reference/api/python.html").read_text()
+    assert "slabmark_rearrange_hdf5.f90" in (site / "reference/api/fortran.html").read_text(), "also where Doxygen is not installed"
     assert "reference/lab.html" in (site / "lab.html").read_text(), "an old address leads to the page"
     assert "--tie-break" in (site / "reference/options/slabmark-decomp.html").read_text()
     assert "tutorials/first-hour.html" in (site / "index.html").read_text()

@@ -1,14 +1,14 @@
-"""Pattern files without a program: who writes what, from NumPy arrays, and what is in those that are there.
+"""Writes pattern files from NumPy arrays, without a program, and reads pattern files.
 
-from slabmark import pattern
+    from slabmark import pattern
 
-made = pattern.Pattern()
-made.variable("T", pattern.blocks([50, 300, 400], processes=[1, 4, 4], halo=[0, 3, 3]), "float32")
-made.step()
-made.save("run.pattern")
+    made = pattern.Pattern()
+    made.variable("T", pattern.blocks([50, 300, 400], processes=[1, 4, 4], halo=[0, 3, 3]), "float32")
+    made.step()
+    made.save("run.pattern")
 
-with pattern.PatternFile("run.pattern") as file:
-    for event in file.events(rank=0): ...
+    with pattern.PatternFile("run.pattern") as file:
+        for event in file.events(rank=0): ...
 """
 
 from slabmark.pattern.layouts import Layout, Part, blocks, boxes, counts, offsets, owners

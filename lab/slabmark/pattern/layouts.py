@@ -19,7 +19,7 @@ MOST_RANKS = 1 << 24  # of a pattern file
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """What one rank has of an array: boxes of it, in the order in which their elements lie in its memory."""
+    """The part of an array that one rank owns: boxes, in the order in which their elements lie in its memory."""
 
     starts: NDArray[numpy.int64]  # of the boxes: (boxes, dimensions)
     counts: NDArray[numpy.int64]  # their lengths, the same shape
@@ -33,7 +33,7 @@ class Part:
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """An array of `shape` on `ranks`; part(rank) is computed when asked for, as large layouts need not be held twice."""
+    """An array of `shape` and its owners, `ranks` of them. `part(rank)` computes the part of a rank."""
 
     shape: tuple[int, ...]
     ranks: int
@@ -41,20 +41,19 @@ class Layout:
     stagger: Callable[[Sequence[int]], "Layout"] | None = None  # None: there is no next point along a dimension
 
     def levels(self, count: int, fastest: bool = False) -> "Layout":
-        """The same owners on each of `count` levels, which are one more dimension: the slowest, or the fastest. A rank's memory
-        has its elements in the order of the array's dimensions, so one level after another where these are slowest."""
+        """Adds a dimension of `count` levels, each with the same owners: as the slowest dimension, or as the fastest. The
+        memory of a rank has its elements in the order of the array's dimensions."""
         _positive((count,), "The number of levels")
         if fastest:
             return Layout(_shape((*self.shape, count)), self.ranks, lambda rank: _with_fastest(self.part(rank), count))
         return Layout(_shape((count, *self.shape)), self.ranks, lambda rank: _with_slowest(self.part(rank), count))
 
     def staggered(self, dimensions: Sequence[int]) -> "Layout":
-        """With one more point along these dimensions, which belongs to the last block, as the faces between the cells of a
-        grid do."""
+        """Adds one point along these dimensions to the last block, for values on the faces between the cells of a grid."""
         if not dimensions:
             return self
         if self.stagger is None:
-            raise InputError("Only a grid of blocks can be staggered: what else is there has no next point along a dimension.")
+            raise InputError("Only a grid of blocks can be staggered: other layouts have no next point along a dimension.")
         return self.stagger(dimensions)
 
 
@@ -64,9 +63,12 @@ def blocks(
     lengths: Sequence[Sequence[int]] | None = None,
     halo: int | Sequence[int] = 0,
 ) -> Layout:
-    """A block a rank. `processes` says how many along each dimension, as equal as can be, the first ones longer; or `lengths`
-    lists the lengths of the blocks along each dimension. Ranks count along the last dimension first. `halo`: points around each
-    block in its memory, on both sides, also where nobody is."""
+    """One block for each rank. Ranks count along the last dimension first.
+
+    - `processes`: number of blocks along each dimension; lengths differ by at most one, and the first blocks are the longer ones
+    - `lengths`: instead of `processes`, the lengths of the blocks along each dimension
+    - `halo`: points on both sides of each block in its memory, also at the faces of the array
+    """
     extent = _shape(shape)
     if lengths is None and processes is not None:
         _positive(processes, "The number of processes")
@@ -105,8 +107,8 @@ def blocks(
 
 
 def boxes(shape: Sequence[int], starts: ArrayLike, counts: ArrayLike, halo: int | Sequence[int] = 0) -> Layout:
-    """A box a rank: `starts` and `counts` have a row for each rank and a column for each dimension. Together they are the array:
-    no element is left out, and none is of two ranks."""
+    """One box for each rank: `starts` and `counts` have a row for each rank and a column for each dimension. The boxes must
+    cover the array, and must not overlap."""
     extent = _shape(shape)
     begins, lengths = integers(starts, "starts"), integers(counts, "counts")
     if begins.ndim != 2 or begins.shape != lengths.shape or begins.shape[1] != len(extent):
@@ -130,8 +132,9 @@ def boxes(shape: Sequence[int], starts: ArrayLike, counts: ArrayLike, halo: int 
 
 
 def owners(owner: ArrayLike, ranks: int | None = None) -> Layout:
-    """From an array of the array's own shape that holds the rank that owns each element, and -1 where nobody does: of an
-    unstructured mesh the partition of its cells. A rank has its elements in ascending order. `ranks`: if the last own nothing."""
+    """Any partition, such as that of the cells of an unstructured mesh. `owner` has the shape of the array, and holds the rank
+    that owns each element, or -1 for none. A rank has its elements in ascending order. Pass `ranks` if the last ranks own
+    nothing."""
     owning = integers(owner, "owners")
     if owning.ndim == 0 or owning.size == 0:
         raise InputError("The array of owners is empty.")
@@ -150,8 +153,8 @@ def owners(owner: ArrayLike, ranks: int | None = None) -> Layout:
 
 
 def offsets(shape: Sequence[int], lists: Sequence[ArrayLike]) -> Layout:
-    """From a list for each rank: the offset in the array (C order, from 0) of each element of its memory, in the memory's order.
-    Negative ones are places in memory that are not written. No element is of two ranks."""
+    """One list for each rank: the offsets in the array (C order, from 0) of the elements of its memory, in the order of the
+    memory. A negative offset leaves a place in memory out. No two ranks may own the same element."""
     extent = _shape(shape)
     given = [integers(listed, f"offsets of rank {rank}").ravel() for rank, listed in enumerate(lists)]
     if not given:
@@ -172,7 +175,7 @@ def offsets(shape: Sequence[int], lists: Sequence[ArrayLike]) -> Layout:
 
 
 def counts(number: ArrayLike) -> Layout:
-    """From the number of elements of each rank, such as its particles, which lie one rank after another."""
+    """Elements that lie one rank after another, such as particles: `number` has the number of elements of each rank."""
     own = integers(number, "numbers of elements").ravel()
     if not own.size or own.min() < 0 or not own.sum():
         raise InputError("The numbers of elements are to be 0 or more for each rank, and not 0 for all.")

@@ -28,7 +28,7 @@ NOTHING, ONE_BOX, FIRST_LIST = 1, 2, 3  # selections
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Variable:
-    """A dataset, or the bytes of a file (`type` None)."""
+    """A dataset of a pattern, or the bytes of a file if `type` is None."""
 
     name: str
     layout: Layout
@@ -58,7 +58,7 @@ class _Step:
 
 
 class Pattern:
-    """What ranks write or read, step by step, where no program says it.
+    """A pattern in the making: the data that ranks write or read in each time step.
 
         from slabmark import pattern
 
@@ -69,11 +69,12 @@ class Pattern:
             made.step()
         made.save("run.pattern")
 
-    Variables that lie alike are to share a layout: it is stored once.
+    Let variables share a layout if their owners are the same: it is then stored once.
     """
 
     def __init__(self, guess: str = "", origin: str = "described", reads: bool = False):
-        """`guess`: why it is no more than one, as a sentence, which every table shows. `reads`: the steps read what is there."""
+        """With `reads`, the steps read existing data. `guess` is a sentence that says why the pattern is only a guess; every table
+        shows it."""
         self.guess, self.origin, self.reads = guess, origin, reads
         self.variables: list[Variable] = []
         self._names: set[str] = set()
@@ -82,11 +83,12 @@ class Pattern:
 
     @property
     def ranks(self) -> int:
+        """The number of ranks."""
         return max((variable.layout.ranks for variable in self.variables), default=0)
 
     @property
     def calls(self) -> tuple[str, ...]:
-        """Their names are their effects."""
+        """The names of the calls, which are also their effects."""
         return ("open", "read", "step", "close") if self.reads else ("create", "write", "step", "close")
 
     def variable(
@@ -99,14 +101,19 @@ class Pattern:
         chunk: Sequence[int] | None = None,
         dimensions: Sequence[str] | None = None,
     ) -> Variable:
-        """One that each step writes. `time`: it has an unlimited dimension before those of the layout, and each step writes the
-        next record; else only the first step of a file writes it. `chunk` (for HDF5) and `dimensions` (names) lack time."""
+        """Adds a variable.
+
+        - `time`: it has an unlimited dimension before those of the layout, and each step writes the next record; otherwise only
+          the first step of a file writes it
+        - `chunk`: for HDF5, without time
+        - `dimensions`: names, without time
+        """
         if type not in TYPES:
             raise InputError(f"'{type}' is no type of a variable; there are {', '.join(TYPES)}.")
         return self._add(Variable(name, layout, type, time, _fits(chunk, layout, name), tuple(dimensions) if dimensions else None))
 
     def file_bytes(self, path: str, layout: Layout) -> Variable:
-        """The contents of a file without datasets, of which nothing but offsets is known: a layout of one dimension, in bytes."""
+        """Adds a file without datasets, of which only offsets are known: a layout of one dimension, in bytes."""
         if len(layout.shape) != 1:
             raise InputError(f"The bytes of '{path}' have one dimension, and the layout has {len(layout.shape)}.")
         return self._add(Variable(path, layout, None, False, None, None))
@@ -125,15 +132,15 @@ class Pattern:
         return variable
 
     def step(self, variables: Sequence[Variable] | None = None, *, path: str = "out", think: float = 0.0):
-        """A step of output: these variables, or all that there are by now, to the file of that name. `think`: seconds of
-        computing before it."""
+        """Adds a time step that moves these variables, or all variables so far, to or from the file `path`. Before it the program
+        computes for `think` seconds."""
         if think < 0:
             raise InputError(f"A program cannot think for {think} s.")
         self.steps.append(_Step(tuple(self.variables if variables is None else variables), path, think))
 
     def save(self, path: str | os.PathLike, overwrite: bool = False):
-        """Writes the pattern file: whole or not at all. InputError where a file is there already, unless `overwrite` or it is a
-        pattern file, and always over one of the `sources`; LabError if writing fails."""
+        """Writes the pattern file, whole or not at all. Raises LabError if writing fails, and InputError if the file exists.
+        It replaces pattern files, and other files with `overwrite`, but never one of the `sources`."""
         if not self.steps or not any(step.variables for step in self.steps):
             raise InputError("The pattern has no step that writes anything; Pattern.step() adds one.")
         files.check_output(path, self.sources, overwrite or is_pattern(path))

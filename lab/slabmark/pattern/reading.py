@@ -24,9 +24,9 @@ STRIDED, ORIGIN_GIVEN, EXTENT_GIVEN, A_MAP = 1, 2, 4, 8
 
 @dataclasses.dataclass(frozen=True)
 class Boxes:
-    """A list: boxes in the order in which their elements lie in memory; starts less the origin of whoever names the list."""
+    """Boxes in the order in which their elements lie in memory."""
 
-    starts: NDArray[numpy.int64]  # (boxes, dimensions)
+    starts: NDArray[numpy.int64]  # (boxes, dimensions); in a stored list, relative to the origin of the event
     counts: NDArray[numpy.int64]
     strides: NDArray[numpy.int64] | None = None  # with blocks: counts are numbers of blocks
     blocks: NDArray[numpy.int64] | None = None
@@ -34,7 +34,7 @@ class Boxes:
     is_map: bool = False  # distances in memory, as `imap` of PnetCDF
 
     def plain(self) -> "Boxes":
-        """Without strides: a strided box as its rows, since its elements lie in memory in the order of the array."""
+        """The same boxes without strides: a strided box becomes its rows, in the order of the array."""
         if self.strides is None or self.blocks is None:
             return self
         starts, counts = [], []
@@ -57,7 +57,7 @@ class Boxes:
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """One call of a rank. Selections are in the file: `boxes` None with `origin` None is all of it, and no boxes nothing."""
+    """One call of a rank. `boxes` is the selection in the file: None for the whole dataset, and no boxes for nothing."""
 
     call: dict  # a definition
     file: dict | None
@@ -83,7 +83,7 @@ class Event:
 
 
 class PatternFile:
-    """A pattern file that is open for reading. InputError with one sentence for what is none, or is damaged."""
+    """A pattern file that is open for reading. Raises InputError if the file is damaged, or no pattern file."""
 
     def __init__(self, path: str | os.PathLike):
         self.path = pathlib.Path(path)
@@ -117,26 +117,26 @@ class PatternFile:
 
     @property
     def command(self) -> list[str]:
-        """The line that was captured; empty where there was none, or it is anonymous."""
+        """The command line of the captured program; empty for described patterns and anonymous captures."""
         return [str(word) for word in self.header.get("launch") or ()]
 
     @property
     def hdf5(self) -> str:
-        """Version of the HDF5 of the captured program; empty where its calls were not captured."""
+        """The version of HDF5 in the captured program; empty if its calls were not captured."""
         libraries = self.header.get("libraries")
         return str(libraries.get("hdf5", "")) if isinstance(libraries, dict) else ""
 
     @property
     def ended_early(self) -> int:
-        """How many ranks did, or left nothing."""
+        """The number of ranks that ended early, or left nothing."""
         return sum(rank.get("state") != "finished" for rank in self.header["ranks"])
 
     def events(self, rank: int):
-        """Those of a rank, in order."""
+        """The events of a rank, in order."""
         return self._walk(rank, collections.Counter())
 
     def uncaptured(self) -> dict[str, int]:
-        """How many calls of which name could not be captured, over all ranks."""
+        """The number of calls that could not be captured, by name, over all ranks."""
         found: collections.Counter[str] = collections.Counter()
         for rank in range(self.ranks):
             for _ in self._walk(rank, found):

@@ -1,3 +1,5 @@
+/// @file
+/// Writes planes and boxes of a simulation's fields.
 #pragma once
 
 #include <array>
@@ -14,107 +16,113 @@
 
 namespace slabmark::slice {
 
-/// A field that slices are taken of: this rank's block with its halos, x fastest. The memory stays
-/// the caller's and must stay where it is.
+/// A field of which slices are written: this rank's block with its halos, x fastest. The caller
+/// owns the memory, and must not move it.
 struct Field {
+  /// A field of float64.
   Field(std::string field_name, const double* block)
       : name(std::move(field_name)), data(block), type(ElementType::float64) {}
+  /// A field of float32.
   Field(std::string field_name, const float* block)
       : name(std::move(field_name)), data(block), type(ElementType::float32) {}
 
-  std::string name;
-  const void* data;
-  ElementType type;
+  std::string name;  ///< of the datasets in files
+  const void* data;  ///< the block
+  ElementType type;  ///< of the elements of the block
 };
 
-/// A plane or box, and what to write of it when. It goes into files of its own:
-/// PREFIX + slice.name + ".vtkhdf", or with "_000042" before the ending where each output is one.
+/// A plane or box, the fields to write of it, and when. It has files of its own:
+/// PREFIX + slice.name + ".vtkhdf". With one file per output, the step ("_000042") stands before
+/// the ending.
 struct Cut {
   Slice slice;                      ///< see plane_of()
   std::vector<std::string> fields;  ///< names; empty: all
   std::uint64_t every = 1;          ///< write at steps that are a multiple of this
 };
 
+/// How outputs are spread over files.
 enum class FileMode {
-  append,           ///< one file a cut, kept open, with a dimension of time
-  file_per_output,  ///< one file a cut and output
+  append,           ///< one file per cut, kept open, with a dimension of time
+  file_per_output,  ///< one file per cut and output
 };
 
+/// The ending of the files.
 inline constexpr std::string_view file_ending = ".vtkhdf";
 
-/// The file of all outputs of a cut or of that at `step`; `stem`: Declaration::prefix and the name
-/// of the slice.
+/// The name of the file that holds the output at `step` of a cut. `stem` is Declaration::prefix
+/// with the name of the slice.
 std::string file_of(FileMode mode, const std::string& stem, std::uint64_t step);
 
-/// Everything that is declared once.
+/// Everything that a program declares once.
 struct Declaration {
-  BlockedField grid;
+  BlockedField grid;                          ///< the points of the fields, and the blocks of ranks
   std::array<double, 3> origin = {0, 0, 0};   ///< of the grid's first point
   std::array<double, 3> spacing = {1, 1, 1};  ///< of the grid's points
-  std::vector<Field> fields;
-  /// Whose memory the fields' blocks are; null: the host's. Of a cuda_device() only the points of
-  /// the slices are copied, gathered and converted there.
+  std::vector<Field> fields;                  ///< all fields that cuts name
+  /// The device whose memory holds the blocks of the fields; null for the host. A cuda_device()
+  /// gathers and converts the points of the slices, and only these are copied to the host.
   std::shared_ptr<Device> device;
-  std::vector<Cut> cuts;
+  std::vector<Cut> cuts;  ///< all planes and boxes
 
-  std::string prefix;  ///< of the files, directory included
-  FileMode mode = FileMode::append;
+  std::string prefix;                       ///< of the files, directory included
+  FileMode mode = FileMode::append;         ///< one file per cut, or one per output
   ElementType type = ElementType::float64;  ///< in the files; float32 is converted while gathering
-  /// Ranks that write each file; 0: one a MiB of an output. As many as ranks: each writes a
-  /// contiguous part of its own.
+  /// Number of ranks that write each file; 0 chooses one for each MiB of an output. If all ranks
+  /// write, each writes a contiguous part of its own.
   std::uint64_t writers = 0;
-  /// Outputs that may wait for a thread to write them; 0: write() writes itself. When so many
-  /// wait, write() waits, too.
+  /// Number of outputs that may wait for a thread to write them. With 0, write() writes them
+  /// itself. If that many outputs wait, write() waits, too.
   std::uint64_t waiting = 0;
-  bool overwrite = false;  ///< replace files of these names
+  bool overwrite = false;  ///< replace existing files of these names
 };
 
-/// Throws InputError, in one sentence, for what Output would refuse on as many ranks.
+/// Checks a declaration for this number of ranks. Throws InputError for everything that Output
+/// would refuse.
 void check(const Declaration& declaration, std::uint64_t ranks);
 
-/// What was done so far: seconds of this rank's main thread, and what moved.
+/// The work so far: seconds of this rank's main thread, bytes and requests.
 struct Tally {
-  double grow = 0.0;                ///< making room in files
-  double gather = 0.0;              ///< copying points out of the fields
-  double exchange = 0.0;            ///< moving them to the writers
-  double write = 0.0;               ///< writing, or waiting for the thread that does
-  double agree = 0.0;               ///< learning whether any rank failed
-  std::uint64_t bytes_touched = 0;  ///< of the fields' memory, in whole cache lines
-  std::uint64_t bytes_written = 0;
+  double grow = 0.0;                    ///< making room in files
+  double gather = 0.0;                  ///< copying points out of the fields
+  double exchange = 0.0;                ///< moving them to the writers
+  double write = 0.0;                   ///< writing, or waiting for the thread that does
+  double agree = 0.0;                   ///< learning whether any rank failed
+  std::uint64_t bytes_touched = 0;      ///< of the fields' memory, in whole cache lines
+  std::uint64_t bytes_written = 0;      ///< to the files
   std::uint64_t requests = 0;           ///< writes issued
   std::uint64_t bytes_from_device = 0;  ///< copied out of a device's memory
 };
 
-/// Writes slices of fields at every output. All functions are collective over the communicator and
-/// called with the same arguments on all ranks, from the thread that calls MPI.
+/// Writes slices of fields at every output. All ranks of the communicator call each function with
+/// the same arguments, from the thread that calls MPI.
 ///
-/// Errors are thrown on all ranks alike: InputError for a wrong declaration, before anything is
-/// written; IoError for what failed in writing, at the call in which it is noticed (a waiting
-/// output: a later one). Files then hold all outputs before the failing one, whole, and are closed.
+/// Errors are thrown on all ranks alike. A wrong declaration throws InputError, before anything is
+/// written. A failed write throws IoError, for a waiting output in a later call. The files then
+/// hold all outputs before the failed one, whole, and are closed.
 class Output {
  public:
-  /// Makes the files of appended outputs, and checks that no others are in the way.
+  /// Creates the files of appended outputs. Throws InputError if files of these names exist.
   Output(MPI_Comm comm, const Declaration& declaration);
-  /// Closes the files, but keeps silent about what fails then. If MPI_Finalize comes first, they
-  /// are closed there.
+  /// Closes the files without reporting errors: call close() to see them. If MPI_Finalize comes
+  /// first, it closes the files.
   ~Output();
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  /// The block of this field lies at `data` from the next write() on, as where a simulation swaps
-  /// two blocks from step to step. Not collective. Throws InputError for a field that was not
-  /// declared.
+  /// Sets where the block of this field lies from the next write() on, for simulations that swap
+  /// two blocks from step to step. Not collective. Throws InputError for an undeclared field.
   void set_block(const std::string& field, const void* data);
 
-  /// Writes those cuts that are due at `step`. The fields may change when it returns.
+  /// Writes the cuts that are due at `step`. The fields may change when it returns.
   void write(std::uint64_t step, double time);
 
-  /// Returns when all that was handed over is in the files, and they say so.
+  /// Returns when the files hold all outputs so far, and can be read.
   void flush();
 
   /// Completes and closes the files. Nothing may be written after it.
   void close();
 
+  /// The work so far.
   const Tally& tally() const;
 
   /// Names of the files that hold outputs so far, in the order in which they were made.

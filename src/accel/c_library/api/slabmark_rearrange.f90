@@ -1,26 +1,41 @@
-!> Decomposed arrays to and from files by a plan: rearrange.h in Fortran 2008 with assumed ranks
-!> (TS 29113), which has what is not said here. A module file is of one compiler, so this source is
-!> compiled with the program.
+!> Writes and reads decomposed arrays by collective rearrangement, from Fortran 2008 with assumed
+!> ranks (TS 29113). rearrange.h documents each function further. Compile this source with your
+!> program, since a module file belongs to one compiler.
 !>
-!> Every function returns slabmark_ok or a negative code. Counting is Fortran's: offsets, variables
-!> and records from 1 (variables as nf90mpi_inq_varid() gives them), extents fastest first. A
-!> communicator is an integer; one of mpi_f08 has it in comm%MPI_VAL, as an MPI_Info does.
+!> Every function returns slabmark_ok or a negative code. Counting is as in Fortran: offsets,
+!> variables and records from 1 (variables as nf90mpi_inq_varid() numbers them), and extents fastest
+!> first. A communicator is an integer, which mpi_f08 has in `comm%MPI_VAL`; so is an MPI_Info.
 module slabmark_rearrange
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   implicit none
   private
 
-  integer, parameter, public :: &
-    slabmark_ok = 0, slabmark_ehandle = -1, slabmark_eargument = -2, slabmark_edecomp = -3, &
-    slabmark_eoverlap = -4, slabmark_elength = -5, slabmark_etype = -6, slabmark_evariable = -7, &
-    slabmark_eframe = -8, slabmark_ereadonly = -9, slabmark_eranks = -10, slabmark_enomem = -11, &
-    slabmark_eio = -12, slabmark_eformat = -13, slabmark_ethreads = -14
-  !> Types of elements that Fortran has.
-  integer, parameter, public :: &
-    slabmark_int32 = 5, slabmark_int64 = 7, slabmark_float32 = 9, slabmark_float64 = 10
-  !> Modes to open a file in.
-  integer, parameter, public :: slabmark_read = 0, slabmark_write = 1, slabmark_create = 2
+  ! Codes that functions return.
+  integer, parameter, public :: slabmark_ok = 0 !< success
+  integer, parameter, public :: slabmark_ehandle = -1 !< the system, decomposition or file does not exist, or is closed
+  integer, parameter, public :: slabmark_eargument = -2 !< a negative size, an unknown option or value
+  integer, parameter, public :: slabmark_edecomp = -3 !< an element lies outside the array, or a rank names it twice
+  integer, parameter, public :: slabmark_eoverlap = -4 !< two ranks write the same element
+  integer, parameter, public :: slabmark_elength = -5 !< a buffer or variable is not as long as the decomposition
+  integer, parameter, public :: slabmark_etype = -6 !< a variable and the decomposition differ in type
+  integer, parameter, public :: slabmark_evariable = -7 !< the variable does not exist
+  integer, parameter, public :: slabmark_eframe = -8 !< the record does not exist
+  integer, parameter, public :: slabmark_ereadonly = -9 !< the file is open for reading
+  integer, parameter, public :: slabmark_eranks = -10 !< ranks made different calls
+  integer, parameter, public :: slabmark_enomem = -11 !< memory is exhausted on a rank
+  integer, parameter, public :: slabmark_eio = -12 !< the file system or a file library failed
+  integer, parameter, public :: slabmark_eformat = -13 !< the library cannot move data of this layout
+  integer, parameter, public :: slabmark_ethreads = -14 !< MPI was not initialized with MPI_THREAD_MULTIPLE
+  ! Types of elements that Fortran has.
+  integer, parameter, public :: slabmark_int32 = 5 !< integer(int32)
+  integer, parameter, public :: slabmark_int64 = 7 !< integer(int64)
+  integer, parameter, public :: slabmark_float32 = 9 !< real(real32)
+  integer, parameter, public :: slabmark_float64 = 10 !< real(real64)
+  ! Modes to open a file in.
+  integer, parameter, public :: slabmark_read = 0 !< an existing file, only to read it
+  integer, parameter, public :: slabmark_write = 1 !< an existing file, to write and read it
+  integer, parameter, public :: slabmark_create = 2 !< a new raw file, which must not exist yet
 
   public :: slabmark_init, slabmark_init_io, slabmark_set_option, slabmark_finalize
   public :: slabmark_init_decomp, slabmark_init_decomp_runs, slabmark_free_decomp
@@ -29,25 +44,30 @@ module slabmark_rearrange
   public :: slabmark_flush, slabmark_sync, slabmark_close
   public :: slabmark_strerror, slabmark_message
 
-  !> code = slabmark_write_darray(file, variable, decomp, data [, fill]): data of any rank, copied.
+  !> Writes an array of any rank, which is copied.
+  !> `code = slabmark_write_darray(file, variable, decomp, data [, fill])`
   interface slabmark_write_darray
     procedure :: write_real32, write_real64, write_int32, write_int64
   end interface
-  !> code = slabmark_read_darray(file, variable, decomp, data)
+  !> Reads an array of any rank.
+  !> `code = slabmark_read_darray(file, variable, decomp, data)`
   interface slabmark_read_darray
     procedure :: read_real32, read_real64, read_int32, read_int64
   end interface
-  !> As slabmark_write_darray, but data are not copied: a target (or asynchronous) in the caller that
-  !> stays as it is until slabmark_flush(). A section that is not contiguous is refused.
+  !> Writes like slabmark_write_darray, without a copy: the data are a target (or asynchronous) in
+  !> the caller and must not change before slabmark_flush(). A section must be contiguous.
+  !> `code = slabmark_iput_darray(file, variable, decomp, data [, fill])`
   interface slabmark_iput_darray
     procedure :: iput_real32, iput_real64, iput_int32, iput_int64
   end interface
-  !> As slabmark_read_darray, but data have come after slabmark_flush(); else as slabmark_iput_darray.
+  !> Reads like slabmark_read_darray, in the next slabmark_flush(). The data are a target as for
+  !> slabmark_iput_darray.
+  !> `code = slabmark_iget_darray(file, variable, decomp, data)`
   interface slabmark_iget_darray
     procedure :: iget_real32, iget_real64, iget_int32, iget_int64
   end interface
 
-  !> The verbs of slabmark_fortran_move().
+  ! The verbs of slabmark_fortran_move().
   integer(c_int), parameter :: writes = 0, reads = 1, iputs = 2, igets = 3, scattered = -1
 
   interface
@@ -151,31 +171,36 @@ module slabmark_rearrange
 
 contains
 
+  !> Makes a system of the ranks of a communicator.
   integer function slabmark_init(comm, system) result(code)
     integer, intent(in) :: comm
     integer, intent(out) :: system
     code = c_init(comm, system)
   end function
 
-  !> `io_ranks` of `comm` serve the others, and come back at slabmark_finalize() with MPI_COMM_NULL.
+  !> Makes a system that keeps io_ranks of comm for I/O alone. On these ranks the call returns at
+  !> slabmark_finalize(), with MPI_COMM_NULL.
   integer function slabmark_init_io(comm, io_ranks, program_comm, system) result(code)
     integer, intent(in) :: comm, io_ranks
     integer, intent(out) :: program_comm, system
     code = c_init_io(comm, io_ranks, program_comm, system)
   end function
 
+  !> Sets an option, before the first file is opened.
   integer function slabmark_set_option(system, name, text) result(code)
     integer, intent(in) :: system
     character(len=*), intent(in) :: name, text
     code = c_set_option(system, trim(name) // c_null_char, trim(text) // c_null_char)
   end function
 
+  !> Ends a system, and frees its decompositions.
   integer function slabmark_finalize(system) result(code)
     integer, intent(in) :: system
     code = c_finalize(system)
   end function
 
-  !> `offsets`: where each element of a buffer lies in the array, from 1; 0: nowhere.
+  !> Describes the elements of this rank one by one. offsets has the offset in the array of each
+  !> element of a buffer, from 1, or 0 for elements that are not moved.
   integer function slabmark_init_decomp(system, kind, extents, offsets, decomp) result(code)
     integer, intent(in) :: system, kind
     integer(int64), intent(in) :: extents(:), offsets(:)
@@ -184,7 +209,8 @@ contains
                          size(offsets, kind=int64), offsets, decomp)
   end function
 
-  !> The same as runs: where each begins, from 1 (0: nowhere), and its elements.
+  !> Describes the elements of this rank as runs: the start of each in the array, from 1, and its
+  !> length. Elements of a run that starts at 0 are not moved.
   integer function slabmark_init_decomp_runs(system, kind, extents, starts, lengths, decomp) &
       result(code)
     integer, intent(in) :: system, kind
@@ -195,11 +221,13 @@ contains
                               lengths, decomp)
   end function
 
+  !> Frees a decomposition.
   integer function slabmark_free_decomp(decomp) result(code)
     integer, intent(in) :: decomp
     code = c_free_decomp(decomp)
   end function
 
+  !> Opens a file without a header.
   integer function slabmark_open_raw(system, path, mode, info, file) result(code)
     integer, intent(in) :: system, mode, info
     character(len=*), intent(in) :: path
@@ -207,7 +235,7 @@ contains
     code = c_open_raw(system, trim(path) // c_null_char, mode, info, file)
   end function
 
-  !> `offset`: bytes before it in the file.
+  !> Defines an array of a raw file. offset counts the bytes before it, from 0.
   integer function slabmark_def_raw(file, kind, elements, offset, record_bytes, variable) result(code)
     integer, intent(in) :: file, kind
     integer(int64), intent(in) :: elements, offset, record_bytes
@@ -216,6 +244,7 @@ contains
     variable = variable + 1
   end function
 
+  !> Finds a variable by its name.
   integer function slabmark_inq_varid(file, name, variable) result(code)
     integer, intent(in) :: file
     character(len=*), intent(in) :: name
@@ -225,33 +254,39 @@ contains
     variable = variable + 1
   end function
 
+  !> Chooses the record, from 1, that the next calls for the variable move.
   integer function slabmark_set_frame(file, variable, frame) result(code)
     integer, intent(in) :: file, variable
     integer(int64), intent(in) :: frame
     code = c_set_frame(file, variable - 1, frame - 1)
   end function
 
+  !> Moves all pending data.
   integer function slabmark_flush(file) result(code)
     integer, intent(in) :: file
     code = c_flush(file)
   end function
 
+  !> Flushes, and has the file system store the data.
   integer function slabmark_sync(file) result(code)
     integer, intent(in) :: file
     code = c_sync(file)
   end function
 
+  !> Flushes and closes a file.
   integer function slabmark_close(file) result(code)
     integer, intent(in) :: file
     code = c_close(file)
   end function
 
+  !> Describes a code in words.
   function slabmark_strerror(code) result(text)
     integer, intent(in) :: code
     character(len=:), allocatable :: text
     text = text_at(c_strerror(code))
   end function
 
+  !> The sentence that explains the last failure.
   function slabmark_message() result(text)
     character(len=:), allocatable :: text
     text = text_at(c_message())

@@ -1,4 +1,4 @@
-!> rearrange_hdf5.h in Fortran; see slabmark_rearrange.f90.
+!> Files of HDF5 for slabmark_rearrange; rearrange_hdf5.h documents each function further.
 module slabmark_rearrange_hdf5
   use, intrinsic :: iso_c_binding
   implicit none
@@ -24,6 +24,7 @@ module slabmark_rearrange_hdf5
 
 contains
 
+  !> Opens a file that one rank has created and closed.
   integer function slabmark_open_hdf5(system, path, mode, info, file) result(code)
     integer, intent(in) :: system, mode, info
     character(len=*), intent(in) :: path
@@ -31,7 +32,7 @@ contains
     code = c_open(system, trim(path) // c_null_char, mode, info, file)
   end function
 
-  !> `hdf5_file`: an integer(hid_t) of HDF5's module.
+  !> Adopts a file that all ranks have open; hdf5_file is an integer(hid_t) of HDF5's module.
   integer function slabmark_adopt_hdf5(system, hdf5_file, mode, info, file) result(code)
     integer, intent(in) :: system, mode, info
     integer(c_int64_t), intent(in) :: hdf5_file

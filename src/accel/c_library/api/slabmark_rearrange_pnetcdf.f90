@@ -1,4 +1,4 @@
-!> rearrange_pnetcdf.h in Fortran; see slabmark_rearrange.f90.
+!> Files of PnetCDF for slabmark_rearrange; rearrange_pnetcdf.h documents each function further.
 module slabmark_rearrange_pnetcdf
   use, intrinsic :: iso_c_binding
   implicit none
@@ -30,6 +30,7 @@ module slabmark_rearrange_pnetcdf
 
 contains
 
+  !> Opens a file that is complete except for its data.
   integer function slabmark_open_pnetcdf(system, path, mode, info, file) result(code)
     integer, intent(in) :: system, mode, info
     character(len=*), intent(in) :: path
@@ -37,6 +38,7 @@ contains
     code = c_open(system, trim(path) // c_null_char, mode, info, file)
   end function
 
+  !> Opens a file that rank 0 alone has created and still has open.
   integer function slabmark_take_pnetcdf(system, path, ncid, info, file) result(code)
     integer, intent(in) :: system, ncid, info
     character(len=*), intent(in) :: path
@@ -44,6 +46,7 @@ contains
     code = c_take(system, trim(path) // c_null_char, ncid, info, file)
   end function
 
+  !> Adopts a file that all ranks have open in data mode.
   integer function slabmark_adopt_pnetcdf(system, ncid, mode, info, file) result(code)
     integer, intent(in) :: system, ncid, mode, info
     integer, intent(out) :: file

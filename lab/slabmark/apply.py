@@ -107,8 +107,8 @@ def check_programs(words, way, environment):
         if os.path.basename(own) == LIBRARY:
             linked.check_pnetcdf(word)
             if bound := linked.bound_pnetcdf(word, theirs):
-                raise InputError(f"'{word}' calls PnetCDF from Fortran, and '{bound}' was linked so that nothing can stand in for what it calls "
-                                 "inside (-Bsymbolic-functions, as in Ubuntu): have it find another of that version (docs/reference/pnetcdf-drop-in.md).")
+                raise InputError(f"'{word}' calls PnetCDF from Fortran, and the calls within '{bound}' cannot be intercepted: it was linked with "
+                                 "-Bsymbolic-functions, as in Ubuntu. Have it find another of that version (docs/reference/pnetcdf-drop-in.md).")
         elif other := linked.other_hdf5(word, theirs, own, ours[own]):
             raise InputError(f"{other}: HDF5 takes connectors of its own library alone. Build one of them with the shared HDF5 of the other, "
                              "1.14 or newer (docs/how-to/install.md).")

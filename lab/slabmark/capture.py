@@ -253,7 +253,7 @@ def why_nothing(spool, chosen, status=0):
         return f"'{spool}' cannot be written: {error.strerror}"
     if status:
         return f"the program ended with status {status} before its first call"
-    return ("the program opened no file through a library that was stood in for "
+    return ("the program opened no file through a library that was intercepted "
             f"({', '.join(chosen)}), or says above why it could not write to '{spool}'")
 
 

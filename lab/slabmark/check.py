@@ -30,8 +30,8 @@ def watched(command, named):
         raise InputError(f"There is no folder '{missing}', which --check-dir names.")
     folders, beginnings = [os.path.realpath(name) for name in named or ["."]], []
     if shared := next(filter(_is_shared, folders), None):
-        raise InputError(f"'{shared}' is a folder in which all users write, and files that others make during a run would be taken for the "
-                         "program's: run it in a folder of its own, or name one with --check-dir.")
+        raise InputError(f"'{shared}' is a folder in which all users write, so files that others make during a run would count as files of "
+                         "the program. Run it in a folder of its own, or name one with --check-dir.")
     for word in [] if named else command[1:]:
         path = os.path.realpath(word.rpartition("=")[2]) if "/" in word else ""
         if not path or os.path.isfile(path) and os.access(path, os.X_OK):

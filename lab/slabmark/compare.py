@@ -297,8 +297,8 @@ def show(found, matching, arguments, console):
         console.say(f"only in NEW: {cell.title}: {cell.label}")
     scope = "each by itself" if arguments.per_cell else "together"
     console.say(
-        "'base' and 'new' are medians of open-to-close seconds. 'ratio' is no quotient of these two, but the median of the "
-        f"quotients of each new value by each base value; {units.counted(len(found), 'interval')} with 95 %, {scope}; "
+        "'base' and 'new' are medians of open-to-close seconds. 'ratio' is not their quotient, but the median of the quotients "
+        f"of each new value by each base value. {units.counted(len(found), 'interval')} with 95 %, {scope}; "
         f"tolerance {units.percent(arguments.tolerance)}."
         + ("\n'finds' is the slowdown that would be called slower 8 times in 10." if FINDS not in left_out else "")
     )

@@ -134,7 +134,7 @@ def draw(name, rows):
             axes[1].set_xlabel("rank")
             axes[1].set_ylim(0, max(requests) * 1.1 or 1)
             figures.draw_request_sizes(axes[2], entry, "run lengths")
-    return drawing.Drawing(name, f"Who owns what in {name}.", figure)
+    return drawing.Drawing(name, f"The owners of the elements in {name}.", figure)
 
 
 def _draw_owners(axes, entry, owners, ranks):
@@ -148,5 +148,5 @@ def _draw_owners(axes, entry, owners, ranks):
     axes.set_xticks([])
     axes.set_yticks([])
     dims = " x ".join(map(str, entry["dims"]))
-    axes.set_title(f"{entry['map']}: {dims}, a colour a rank ({ranks})")
+    axes.set_title(f"{entry['map']}: {dims}, one color per rank ({ranks})")
     axes.set_xlabel("row-major, folded" if owners.ndim == 1 else f"fastest dimension: {entry['dims'][-1]}")

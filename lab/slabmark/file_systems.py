@@ -18,8 +18,8 @@ SETTINGS = {
     "lustre": [
         Setting(
             "lfs setstripe -c {servers} -S 1M {folder}   # or -c -1 where there are fewer targets",
-            "The rearranged methods write with up to 4 ranks a node, each of them whole stripes, in a multiple of their number; "
-            "they ask the file for its stripes themselves.",
+            "The rearranged methods write with up to 4 ranks per node, each of them whole stripes, in a multiple of their number. "
+            "They ask the file for its stripes themselves.",
             "https://doc.lustre.org/lustre_manual.xhtml#managingstripingfreespace",
         )
     ],

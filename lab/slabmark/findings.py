@@ -23,7 +23,7 @@ OVER_NETWORK_WITHOUT_COHERENCE = ("nfs", "nfs4", "cifs", "smb3")
 # By code, in the order of a report.
 REMEDIES = {
     "slow-mpi-io": "Select ROMIO: mpiexec --mca io romio321 (Open MPI 4) or --mca io romio341 (Open MPI 5), or "
-    "OMPI_MCA_io=^ompio in the environment; with the hint romio_ds_write=disable, without which it can lose data (docs/known-issues.md).",
+    "OMPI_MCA_io=^ompio in the environment. Set the hint romio_ds_write=disable, without which it can lose data (docs/known-issues.md).",
     "overlaps-fail": "Select ROMIO (OMPI_MCA_io=^ompio), or a later Open MPI; or give each element to one rank.",
     "clocks-disagree": "Leave the host out, or have its clock repaired (kernel log, 'clocksource', NTP); measure again.",
     "memory-file-system": "Name a folder on the file system in question with -d.",
@@ -65,7 +65,7 @@ REMEDIES = {
     "outliers": "Look for what else used the file system at that time; they are flagged, not removed.",
     "page-cache": "--sync counts the time until the data is durable; or write several times the memory.",
     "warm-reads": "Run where pages may be dropped, or read more than the memory holds.",
-    "overhead": "Larger data: the synchronisation between phases weighs too much here.",
+    "overhead": "Larger data: the synchronization between phases weighs too much here.",
 }
 
 
@@ -175,7 +175,7 @@ def _of_access(cell):
     options, is_write = record.settings.get("options", {}), record.direction == "write"
     if cell.verified == "no":
         wrong = next(record for record in cell.records if record.verified["state"] == "no")
-        yield "not-verified", f"What was read back is not what was written: {wrong.verified.get('mismatch')}"
+        yield "not-verified", f"The data read back differ from the data written: {wrong.verified.get('mismatch')}"
     causes = effective.get("no_collective_cause") or []
     modes = effective.get("io_mode") or {}
     independent = sum(count for mode, count in modes.items() if "independent" in mode and "collective" not in mode)
@@ -257,7 +257,7 @@ def _of_seconds(cell):
     if record.direction == "read" and record.cache == "warm":
         yield "warm-reads", "The pages that are read were in memory."
     if (own := cell.median("agreements")) > MUCH_OVERHEAD * summary.median:
-        yield "overhead", f"{units.percent(own / summary.median)} of the seconds are Slabmark's own synchronisation."
+        yield "overhead", f"{units.percent(own / summary.median)} of the seconds are Slabmark's own synchronization."
 
 
 def grouped(loads):

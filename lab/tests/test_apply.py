@@ -242,7 +242,7 @@ def test_a_program_under_the_launcher_has_the_drop_in(run, tmp_path, script):
         line = ["sh", str(tmp_path / "job")]
     done = run("slabmark", ["apply", "--report", "--", *line])
     assert done.returncode == (3 if script else 0), done.stderr
-    assert re.search(r"slabmark: .*by plan [1-9]", done.stderr) and done.stdout.startswith("3 pending\n"), done.stderr
+    assert re.search(r"slabmark: .*rearranged [1-9]", done.stderr) and done.stdout.startswith("3 pending\n"), done.stderr
 
 
 def test_advice_that_a_plan_is_best_ends_in_the_line_that_applies_it(library):

@@ -76,7 +76,7 @@ def test_of_nothing_that_was_captured_it_is_said_why(tmp_path, monkeypatch):
     spool = tmp_path / "run.pattern.parts"
     assert capture.why_nothing(spool, ["posix"]).endswith("was removed")
     spool.mkdir()
-    assert "opened no file through a library that was stood in for (posix), or says above" in capture.why_nothing(spool, ["posix"])
+    assert "opened no file through a library that was intercepted (posix), or says above" in capture.why_nothing(spool, ["posix"])
 
     def full(**_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

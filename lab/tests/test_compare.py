@@ -122,7 +122,7 @@ def test_80_columns_hold_the_verdict_and_the_screen_explains_the_ratio(tmp_path,
     shown = console.file.getvalue()
     verdicts = [line.split()[-1] for line in shown.splitlines() if line.strip().startswith(METHODS)]
     assert len(verdicts) == 2 and set(verdicts) <= {"same", "inconclusive", "slower", "faster"}
-    assert "'ratio' is no quotient of these two" in shown
+    assert "'ratio' is not their quotient" in shown
 
 
 @pytest.mark.parametrize("width", [40, 60, 79, 120])

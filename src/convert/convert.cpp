@@ -200,8 +200,8 @@ class Converter {
 
   [[noreturn]] void fail(const std::string& what) const {
     throw IoError(fmt::format(
-        "What was written is not what '{}' holds: {}. '{}' is as it was before; look for a failing "
-        "disk, and convert again.",
+        "The written data differ from '{}': {}. '{}' is as it was before; look for a failing disk, "
+        "and convert again.",
         options_.inputs.front(), what, options_.output));
   }
 

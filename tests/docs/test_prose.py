@@ -4,6 +4,8 @@ one thing, one spelling."""
 import shutil
 import subprocess
 
+import api_pages
+import messages
 import prose
 import pytest
 from conftest import TOP
@@ -22,6 +24,35 @@ def rules():
 def test_a_page_keeps_the_rules(page, rules):
     found = [f"{page.relative_to(TOP)}:{number}: {message}" for number, message in prose.faults(page.read_text(encoding="utf-8"), rules)]
     assert not found, "\n".join(found)
+
+
+SOURCES = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "src", "plugins", "lab/slabmark"], cwd=TOP,
+                         capture_output=True, text=True).stdout.splitlines()
+READERS = {".py": messages.of_python} | dict.fromkeys((".c", ".cpp", ".cu", ".h", ".hpp"), messages.of_c)
+
+
+def test_messages_keep_the_rules(rules):
+    found = []
+    for name in SOURCES:
+        path = TOP / name
+        if path.is_file() and (read := READERS.get(path.suffix)):
+            found += [f"{name}:{line}: {message}" for line, text in read(path.read_text(encoding="utf-8"))
+                      for rule in rules for message in rule.faults("sentence", prose.without_markup(text))]
+    assert not found, "\n".join(found)
+
+
+def test_a_message_is_put_together_from_its_literals():
+    assert messages.of_c('fail("{} has "  \n  "no end", a, "x"); // "a comment is none"') == [(1, "CODE has no end")]
+    assert messages.of_python('"""A docstring is none."""\nraise Error(f"{a} has " f"no end in {b!r}")') == [(2, "CODE has no end in CODE")]
+    assert messages.of_python("r'Open MPI v4\\.1'") == []
+
+
+@pytest.mark.parametrize("name", api_pages.PAGES)
+def test_the_comments_of_public_headers_keep_the_rules(name, rules):
+    """Doxygen also fails where a public name lacks a comment."""
+    if not shutil.which("doxygen"):
+        pytest.skip("Doxygen is not installed here")
+    assert list(prose.faults(api_pages.page(name), rules)) == []
 
 
 def texts(command):

@@ -73,7 +73,7 @@ def reports(done):
 
 def by_plan(done):
     """Collective calls by plan, of all files."""
-    return sum(int(re.search(r"by plan (\d+) calls", line)[1]) for line in reports(done))
+    return sum(int(re.search(r"rearranged (\d+) calls", line)[1]) for line in reports(done))
 
 
 def contents(folder):
@@ -253,7 +253,7 @@ def test_an_infinity_costs_its_own_variable_alone_and_has_the_codes_of_pnetcdf(r
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == sorted(native.stdout.splitlines())
     assert done.stdout.count("NC_ERANGE") == 6 and done.stdout.count(" 0 wrong") == ranks
-    assert re.search(r"by plan (\d+) calls, (\d+) put requests", done.stderr)[2] == str(5 * (4 * ranks - 1)), "all but those of a bput"
+    assert re.search(r"rearranged (\d+) calls, (\d+) put requests", done.stderr)[2] == str(5 * (4 * ranks - 1)), "all but those of a bput"
 
 
 def test_a_buffer_may_be_used_again_where_pnetcdf_copies_and_is_told_of_where_it_does_not(with_dropin, tmp_path):
@@ -301,10 +301,10 @@ def test_one_plan_serves_all_records_and_the_next_file(run, with_dropin, tmp_pat
     done = with_dropin("pnetcdf_cases_linked", [case, tmp_path / "b"], 3, preload=False)
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == expected == sorted(2 * [f"rank {rank}: 5 records, 0 wrong" for rank in range(3)])
-    counts = [re.search(r"by plan (\d+) calls.*plans: (\d+) made.* (\d+) used again", line).groups()
+    counts = [re.search(r"rearranged (\d+) calls.*Plans: (\d+) made.* (\d+) used again", line).groups()
               for line in reports(done)]
     assert counts == [("5", "1", "4"), ("0", "0", "0"), ("5", "0", "5"), ("0", "0", "0")]
-    assert all(" 5 file calls" in line for line in reports(done) if "by plan 5" in line), "holes of new records are filled"
+    assert all(" 5 file calls" in line for line in reports(done) if "rearranged 5" in line), "holes of new records are filled"
     for number in range(2 if case == "records" else 0):  # what holes hold is open
         assert (tmp_path / f"a{number}").read_bytes() == (tmp_path / f"b{number}").read_bytes()
 

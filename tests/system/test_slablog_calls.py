@@ -97,8 +97,8 @@ def test_what_is_refused_says_what_to_do_instead(run, tmp_path):
               "and work with its copy")
     image = ("slablog makes what others see of a file when it is closed; close it, and take the image of the file opened with "
              "H5F_ACC_RDONLY")
-    virtual = ("slablog does not follow what a virtual dataset is mapped onto with H5S_UNLIMITED or %b, or in another shape than "
-               "that of the source; close the files of its sources, and open them again before")
+    virtual = ("slablog does not follow mappings of virtual datasets with H5S_UNLIMITED or %b, or to a shape other than the "
+               "source's. Close the files of its sources, and open them again before")
     assert done.stdout.splitlines() == [
         *(f"{call} fails: {own}" for call in ["H5Gcreate", "H5Gcreate", "H5Dcreate", "H5Tcommit", "H5Lcreate_soft",
                                               "H5Lcreate_hard", "H5Lmove", "H5Lmove", "H5Lcopy", "H5Ldelete"]),

@@ -86,5 +86,5 @@ def test_an_lfs_that_never_answers_is_ended_by_the_deadline(striped, map_file, t
     (tmp_path / "s/bin/lfs").write_text("#!/bin/sh\nwhile kill -0 $PPID; do sleep 0.1; done\n")
     args = ["decomp", "--map", map_file, "--method", "posix", "--trials", 1, "-o", tmp_path / "s", "--no-bound", "--deadline", 1]
     done, _ = striped("slabmark bench", args, 2, 4)
-    assert done.returncode == 1 and "What comes before the first phase has taken more than 1 seconds" in done.stderr, done.stderr
+    assert done.returncode == 1 and "The work before the first phase has taken more than 1 seconds" in done.stderr, done.stderr
     assert "posix" not in done.stdout

@@ -53,7 +53,7 @@ def make(suite, outcome, collection, hashes, failed, arguments):
             ("rules", "Rules", True),
             ("nodes", "Nodes", True),
             ("cells", "Cells", True),
-            ("findings", "What to look at", True),
+            ("findings", "Worth a look", True),
             ("machine", "What ran where", True),
             ("hashes", "Hashes", True),
         ],

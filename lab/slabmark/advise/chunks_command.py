@@ -82,8 +82,8 @@ def first_variable(file):
     found = min(datasets, key=lambda item: h5py.h5o.get_info(item.id).addr)
     if not found.maxshape or found.maxshape[0] is not None:
         raise InputError(
-            f"The variable '{found.name.lstrip('/')}' has no time, and it is the first of the pattern: layouts are tried where it has "
-            "several records (--rounds, or a first dimension in which a captured program grows it), of which a series can be read."
+            f"The variable '{found.name.lstrip('/')}' has no time dimension, and it is the first of the pattern. Chunks are tried on a "
+            "variable of several records, of which a series can be read: use --rounds, or capture a program that appends records."
         )
     return found
 

@@ -39,7 +39,7 @@ def _read(source, number, entry):
         first, second = shared["ranks"]
         raise InputError(
             f"SCORPIO cannot write map {printable(entry['map'])} of '{source}': {entry['owned_by_several']} of its "
-            f"{entry['elements']} elements are owned by more than one rank; the first is element {shared['element']} (counted "
+            f"{entry['elements']} elements are owned by more than one rank. The first is element {shared['element']} (counted "
             f"from 0), of rank {first} and rank {second}. Make the map again."
         )
 
@@ -126,7 +126,7 @@ def advice(chosen, made, several, size, variables, per_node):
         "PIO_ROOT": place.root,
     }
     each = int(chosen.length.max()) * size * variables
-    why = "one a node" if per_node else f"the most that write {units.size(STRIPE)} at a time each, or the fewest that there are"
+    why = "one per node" if per_node else f"the most that write {units.size(STRIPE)} at a time each, or the fewest that there are"
     lines = [
         f"Recommended{f' (by {printable(made.name)}, the largest map)' if several else ''}: {chosen.rearranger.upper()} with "
         f"{units.counted(place.tasks, 'I/O task')} ({why}): "
@@ -144,6 +144,6 @@ def advice(chosen, made, several, size, variables, per_node):
         "  /",
         "",
         "The drop-in (docs/reference/pnetcdf-drop-in.md) takes the place of PnetCDF beneath any of them; its writes are windows of all variables "
-        "together. What storage does with these is measured by 'slabmark advise MAP --launch ...'.",
+        "together. Measure what storage does with these by 'slabmark advise MAP --launch ...'.",
     ]
     return "\n".join(lines)

@@ -33,7 +33,7 @@ def make(loads, collection, title, sources):
         parts=[  # of the page's navigation: anchor, words, whether it is there
             ("verdicts", "Before and after", verdicts),
             ("answers", "Answers", True),
-            ("findings", "What to look at", found),
+            ("findings", "Worth a look", found),
             ("requests", "Request sizes", histograms),
             ("settings", "Asked for, and in effect", True),
             ("machine", "What ran where", True),
@@ -163,9 +163,9 @@ def _answer(load):
         return words
     rivals = _rivals(load)
     if best.summary.is_range:
-        lead = "Shortest median (too few trials to call it fastest)"
+        lead = "Fastest by median, but there are too few trials to be sure"
     elif rivals:
-        lead = f"Shortest median (not to be told from {len(rivals)} other{'s' * (len(rivals) > 1)} by its interval)"
+        lead = f"Fastest by median, but indistinguishable from {units.counted(len(rivals), 'other')} (intervals overlap)"
     else:
         lead = "Fastest"
     worst = load.cells[-1]

@@ -211,8 +211,8 @@ int refuse_scattered(int file) {
   return guarded([&] {
     OpenFile& its = file_of(file);
     const Failure failure(SLABMARK_EARGUMENT,
-                          "What is moved without a copy stands together in memory; give a whole "
-                          "array, or a section that is contiguous.");
+                          "Data that are moved without a copy must be contiguous in memory; pass a "
+                          "whole array, or a contiguous section.");
     its.refuse(std::make_exception_ptr(failure), false);
     throw failure;
   });

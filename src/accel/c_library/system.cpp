@@ -16,9 +16,9 @@ System::System(MPI_Comm comm, int io_ranks) : all_(comm) {
   const auto failure = caught([&] {
     if (io_ranks >= 0 && io_ranks < all_.size()) return;
     throw Failure(SLABMARK_EARGUMENT,
-                  fmt::format("Of {} ranks {} cannot be for I/O alone; leave one to the program at "
-                              "least.",
-                              all_.size(), io_ranks));
+                  fmt::format("{} of {} ranks cannot be for I/O alone; leave at least one to the "
+                              "program.",
+                              io_ranks, all_.size()));
   });
   agree(all_, failure, SLABMARK_EARGUMENT, common);
   if (common[0] != -common[1]) {

@@ -27,10 +27,10 @@ void Report::print(const Comm& comm, const std::string& path) const {
             "MPI_Allreduce");
   if (!comm.is_root()) return;
   std::string text = fmt::format(
-      "slabmark: {}: by plan {} calls, {} put requests of {} bytes, {} get requests of {} bytes, "
-      "{:.4f} s; plans: {} made in {:.4f} s, {} used again, {:.0f} bytes a rank at most; {} file "
-      "calls, "
-      "{} messages; natively",
+      "slabmark: {}: rearranged {} calls, {} put requests of {} bytes, {} get requests of {} "
+      "bytes, "
+      "{:.4f} s. Plans: {} made in {:.4f} s, {} used again, {:.0f} bytes per rank at most; {} file "
+      "calls, {} messages. Passed through:",
       path, waits, sums[0], sums[2], sums[1], sums[3], most[0], plans_made, most[1],
       plans_used_again, most[2], sums[4], sums[5]);
   if (native_calls_.front().calls == 0) text += " nothing";

@@ -114,10 +114,10 @@ void* FillFunction::find(const std::string& symbol) const {
 void FillFunction::guarded(const std::string& function, const std::function<void()>& call) const {
   const int raised = guarded_call(call);
   if (raised == 0) return;
-  throw InputError(fmt::format(
-      "Function \"{}\" of \"{}\" raises \"{}\"; mend it, or give the name of a function "
-      "of the type in fill_function.h.",
-      function, file_, strsignal(raised)));
+  throw InputError(
+      fmt::format("Function \"{}\" of \"{}\" raises \"{}\"; fix it, or give the name of a function "
+                  "of the type in fill_function.h.",
+                  function, file_, strsignal(raised)));
 }
 
 void FillFunction::prepare(const CheckpointGrid& grid, const std::string& library) const {
@@ -131,7 +131,7 @@ void FillFunction::prepare(const CheckpointGrid& grid, const std::string& librar
   });
   if (status == 0) return;
   throw InputError(fmt::format(
-      "Function \"{}\" of \"{}\" refuses: {}; mend use_function_argc and use_function_argv.", name_,
+      "Function \"{}\" of \"{}\" refuses: {}; fix use_function_argc and use_function_argv.", name_,
       library, message[0] == '\0' ? "it gives no reason" : message.data()));
 }
 

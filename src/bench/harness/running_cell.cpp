@@ -50,7 +50,7 @@ void RunningCell::require_rounds() const {
     if (others == bytes) continue;
     throw InputError(fmt::format(
         "Each round of pattern {} is a trial, so all must move as many bytes, but round "
-        "{} moves {} and the first {}; write them as one trial, to one file.",
+        "{} moves {} and the first {}. Write them as one trial, to one file.",
         moved().name, round + 1, others, bytes));
   }
   const std::uint64_t trials = shared_.options.rule.max_trials + (shared_.options.warm_up ? 1 : 0);

@@ -13,7 +13,7 @@ namespace slabmark {
 
 Session::Session(const Comm& world, const char* program, const CommonOptions& options)
     : world_(world), program_(program), options_(options), deadline_(options.run.deadline) {
-  deadline_.watch("What comes before the first phase");
+  deadline_.watch("The work before the first phase");
   agreed(world, [&] {
     if (world.is_root() && !options.run.records.empty()) check_record_path(options.run.records);
   });

@@ -128,8 +128,7 @@ class CapturedMap final : public MapFile {
       names[map->second].push_back(name_of(place, files.size()));
     }
     if (maps_.empty()) {
-      throw InputError(
-          fmt::format("All that is moved in \"{}\" are scalars: there is no array.", path));
+      throw InputError(fmt::format("\"{}\" moves only scalars: it has no array.", path));
     }
     layout_ = describe(names);
   }

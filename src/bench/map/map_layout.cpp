@@ -21,13 +21,13 @@ std::unique_ptr<MapFile> open_map_layout(std::unique_ptr<MapInput> input) {
   }
   if (input->has_dimension("num_procs") && input->has_variable("D1.nreqs")) {
     input->fail(
-        "it is in the layout of October 2018, which does not say which of its two lengths is that "
-        "of a "
-        "row; make it again from the .dat files with dat2nc");
+        "it is in the layout of October 2018, which leaves open which of its two lengths is that "
+        "of a row. Make it again from the .dat files with dat2nc");
   }
   if (input->has_dimension("array_size")) {
     input->fail(
-        "it is in the layout of November 2018 with one variable a rank, which is not read; make it "
+        "it is in the layout of November 2018 with one variable per rank, which is not read; make "
+        "it "
         "again from the .dat files with dat2nc");
   }
   input->fail(fmt::format(

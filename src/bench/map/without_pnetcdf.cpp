@@ -13,7 +13,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& path) {
   throw InputError(fmt::format(
       "\"{}\" is a classic NetCDF file, and this build has no PnetCDF because none of the same MPI "
-      "was found at configure time; use the .nc4, .h5 or .dat form of the map, or configure again "
+      "was found at configure time. Use the .nc4, .h5 or .dat form of the map, or configure again "
       "with PNETCDF_DIR.",
       path));
 }

@@ -45,7 +45,7 @@ SelectionPtr selected(ReadShape shape, const Selection& written) {
 
 Pattern make_read_pattern(const Pattern& written, ReadShape shape, bool reads) {
   if (written.file_policy != FilePolicy::one) {
-    throw InputError("What is read of one file needs a pattern that writes one.");
+    throw InputError("Reading from one file needs a pattern that writes one file.");
   }
   Pattern pattern = written;
   pattern.settings["read_shape"] = word_for(shape, read_shapes);

@@ -443,9 +443,9 @@ MergeResult merge_spool(const MergeRequest& request) {
   Json header = header_of(ranks, gaps);
   if (!gaps.missing.empty() && !request.allow_missing) {
     throw InputError(fmt::format(
-        "Of {} ranks, {} left nothing in '{}': {}; put the spool files of all nodes there, or say "
+        "{} of {} ranks left nothing in '{}': {}; put the spool files of all nodes there, or use "
         "--allow-missing if they opened no file.",
-        ranks.size(), gaps.missing.size(), request.spool, some_of(gaps.missing)));
+        gaps.missing.size(), ranks.size(), request.spool, some_of(gaps.missing)));
   }
   note_gaps(gaps, spool.damaged(), result.notes);
   if (spool.other_calls_of_children() > 0) {

@@ -67,7 +67,7 @@ int run_with_mpi(int argc, char** argv, const char* name, int thread_level,
                  const std::function<ExitStatus(const Comm& world)>& body) {
   int provided = 0;
   if (MPI_Init_thread(&argc, &argv, thread_level, &provided) != MPI_SUCCESS) {
-    fmt::print(stderr, "{}: error: MPI could not be initialised.\n", name);
+    fmt::print(stderr, "{}: error: MPI could not be initialized.\n", name);
     return static_cast<int>(ExitStatus::failed);
   }
   enter_program(name);  // after MPI, which may take signals for its own

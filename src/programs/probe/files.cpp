@@ -144,7 +144,7 @@ std::vector<CellRecord> probe_files(const Comm& comm, const Options& options) {
     record.method_summary = summary;
     record.pattern.settings = {{"files", fmt::to_string(many)},
                                {"bytes of a file", fmt::to_string(options.file_size)},
-                               {"folders", options.own_folders ? "one a rank" : "one"}};
+                               {"folders", options.own_folders ? "one per rank" : "one"}};
     record.pattern.datasets = many;
     record.pattern.bytes = moves ? many * options.file_size : 0;
     record.pattern.requests_total = many;

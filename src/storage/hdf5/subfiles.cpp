@@ -76,7 +76,7 @@ std::string no_subfiling_cause() {
 #elif defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
   // 4.0.2: PMPI_Waitall of the rank spins with the lock that the driver's thread wants for
   // PMPI_Iprobe, and what it waits for is that thread's answer. 5.0.2 is well.
-  return "the MPI_THREAD_MULTIPLE of MPICH 4.0 lets a rank that waits keep the driver's thread out";
+  return "with MPI_THREAD_MULTIPLE of MPICH 4.0, a rank that waits keeps the driver's thread out";
 #else
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);

@@ -642,7 +642,7 @@ TEST(RearrangeIoRanksCount, ThatLeavesNobodyToTheProgramIsACodeOnAllRanks) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (const int count : {-1, size, size + 1}) {
     EXPECT_EQ(slabmark_init_io(MPI_COMM_WORLD, count, &program, &system), SLABMARK_EARGUMENT);
-    EXPECT_THAT(slabmark_message(), HasSubstr("leave one to the program"));
+    EXPECT_THAT(slabmark_message(), HasSubstr("leave at least one to the program"));
   }
   EXPECT_EQ(program, MPI_COMM_NULL);
   EXPECT_EQ(system, 0);

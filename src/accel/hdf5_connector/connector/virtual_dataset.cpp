@@ -197,9 +197,9 @@ bool all_show_all() {
 void refuse_to_follow() {
   throw Refusal(
       H5E_DATASET, H5E_UNSUPPORTED,
-      "slablog does not follow what a virtual dataset is mapped onto with H5S_UNLIMITED or "
-      "%b, or in another shape than that of the source; close the files of its sources, "
-      "and open them again before");
+      "slablog does not follow mappings of virtual datasets with H5S_UNLIMITED or %b, or to a "
+      "shape other than the source's. Close the files of its sources, and open them again "
+      "before");
 }
 
 /// Adds what of a selection leads to datasets of open logs, also through other virtual ones.

@@ -65,8 +65,8 @@ void require_appends(const Ranks& ranks, const std::string& path) {
   if (nodes == 1) return;
   const auto refuse = [&](const std::string& why) {
     throw IoError(fmt::format(
-        "'{}' cannot have a log of ranks on {} nodes: {}, and they append to one journal; choose a "
-        "file system that takes appends of all nodes (Lustre, GPFS), one node, or "
+        "'{}' cannot have a log of ranks on {} nodes: {}, and they append to one journal. Choose a "
+        "file system that supports appends from all nodes (Lustre, GPFS), one node, or "
         "layout=canonical.",
         path, nodes, why));
   };

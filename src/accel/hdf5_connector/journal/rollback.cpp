@@ -65,7 +65,7 @@ class LeftJournal {
 
   [[noreturn]] void refuse(const char* why) const {
     throw IoError(fmt::format(
-        "'{}' {}, so '{}' cannot be brought back to its last flush; restore both from a copy, or "
+        "'{}' {}, so '{}' cannot be brought back to its last flush. Restore both from a copy, or "
         "move the journal away if you know that the file is whole, and use 'slabmark log repair'.",
         name_, why, path_));
   }
@@ -116,10 +116,10 @@ void check_lock(posix::File::Lock lock, const std::string& path, Opener opener) 
   }
   if (lock == posix::File::Lock::unsupported && opener != Opener::repair &&
       opener != Opener::maker) {
-    throw IoError(fmt::format(
-        "'{}' was not closed by its writer, or is being written, which cannot be told "
-        "on a file system without locks; if it is not, use 'slabmark log repair' on it.",
-        path));
+    throw IoError(
+        fmt::format("'{}' was not closed by its writer, or is being written: a file system without "
+                    "locks does not tell. If nothing writes it, use 'slabmark log repair' on it.",
+                    path));
   }
 }
 

@@ -130,10 +130,10 @@ namespace {
 class ClassicTarget : public Target {
  public:
   ClassicTarget(const Comm& comm, const std::string& path, const FileContents& contents,
-                NetcdfKind kind)
+                NetcdfKind kind, bool is_there)
       : comm_(comm), contents_(contents) {
     agreed(comm, [&] {
-      if (comm.is_root()) make(path, kind);
+      if (comm.is_root() && !is_there) make(path, kind);
     });
     agreed(comm, [&] {
       // Each rank for itself: its communicator is its own.
@@ -149,6 +149,11 @@ class ClassicTarget : public Target {
         if (shares[i].length > 0) memory = write_share(batch[i], shares[i], memory);
       }
     });
+  }
+
+  TargetState save() override {
+    agreed(comm_, [&] { file_.sync(); });
+    return {file_.size(), {}, {}};
   }
 
   void close() override {
@@ -236,14 +241,15 @@ class ClassicTarget : public Target {
 }  // namespace
 
 std::unique_ptr<Target> create_classic(const Comm& comm, const std::string& path,
-                                       const FileContents& contents, NetcdfKind kind) {
-  return std::make_unique<ClassicTarget>(comm, path, contents, kind);
+                                       const FileContents& contents, NetcdfKind kind,
+                                       const TargetState* resumed) {
+  return std::make_unique<ClassicTarget>(comm, path, contents, kind, resumed != nullptr);
 }
 
 #else
 
 std::unique_ptr<Target> create_classic(const Comm&, const std::string&, const FileContents&,
-                                       NetcdfKind) {
+                                       NetcdfKind, const TargetState*) {
   return nullptr;  // never asked for: see require_classic()
 }
 

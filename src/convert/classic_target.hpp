@@ -14,9 +14,10 @@ enum class NetcdfKind { netcdf4, cdf1, cdf2, cdf5 };
 /// second unlimited dimension, one that is not the slowest. `input` is for messages.
 void require_classic(const FileContents& contents, NetcdfKind kind, const std::string& input);
 
-/// Collective: makes a classic file through PnetCDF, which must not exist yet. The contents outlive
-/// it.
+/// Collective: makes a classic file through PnetCDF, which must not exist yet, or goes on with one
+/// that it made (`resumed`). The contents outlive it.
 std::unique_ptr<Target> create_classic(const Comm& comm, const std::string& path,
-                                       const FileContents& contents, NetcdfKind kind);
+                                       const FileContents& contents, NetcdfKind kind,
+                                       const TargetState* resumed);
 
 }  // namespace slabmark::convert

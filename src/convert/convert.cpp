@@ -1,28 +1,28 @@
 #include "convert/convert.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <chrono>
 #include <filesystem>
 #include <memory>
-#include <unistd.h>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "convert/classic_target.hpp"
+#include "convert/journal.hpp"
 #include "convert/merge.hpp"
 #include "convert/netcdf4_header.hpp"
 #include "convert/netcdf4_target.hpp"
 #include "convert/quantize.hpp"
 #include "convert/read_ahead.hpp"
 #include "convert/source.hpp"
+#include "convert/unfinished_file.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
-#include "core/parallel/abort.hpp"
 #include "core/parallel/agree.hpp"
 #include "storage/posix/cached_pages.hpp"
 #include "storage/posix/file.hpp"
 #include "storage/posix/free_path.hpp"
-#include "storage/posix/unfinished_name.hpp"
 
 namespace slabmark::convert {
 
@@ -32,64 +32,30 @@ namespace {
 constexpr std::uint64_t parts_of_memory = 4;
 constexpr std::uint64_t parts_with_thread = parts_of_memory + 1;  // and what is read meanwhile
 
-/// The file under its name until it is whole. It goes with this object unless it was kept.
-class UnfinishedFile {
- public:
-  UnfinishedFile(const Comm& comm, const std::string& path)
-      : comm_(comm), final_(path), path_(comm.broadcast(name_on_root(comm, path))), guard_(path_) {}
-  ~UnfinishedFile() {
-    if (comm_.is_root() && !is_kept_) ::unlink(path_.c_str());
-  }
-  UnfinishedFile(const UnfinishedFile&) = delete;
-  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
-
-  const std::string& path() const { return path_; }
-
-  /// On root.
-  void keep() {
-    if (std::rename(path_.c_str(), final_.c_str()) != 0) {
-      throw IoError(
-          fmt::format("Cannot rename '{}' to '{}': {}.", path_, final_, posix::explain(errno)));
-    }
-    is_kept_ = true;
-  }
-
- private:
-  static std::string name_on_root(const Comm& comm, const std::string& path) {
-    return comm.is_root() ? posix::unfinished_name(path) : std::string();
-  }
-
-  const Comm& comm_;
-  std::string final_, path_;
-  RemoveOnAbort guard_;
-  bool is_kept_ = false;
-};
-
 class Converter {
  public:
   Converter(const Comm& comm, ConvertOptions options, std::shared_ptr<Source> source)
       : comm_(comm), options_(std::move(options)), source_(std::move(source)) {
     agreed(comm, [&] {
       plan();
-      if (!comm.is_root()) return;
-      posix::require_replaceable(options_.output, {options_.overwrite, "-o", options_.inputs});
+      if (comm.is_root()) open_output();
     });
+    is_done_ = comm.broadcast(is_done_) != 0;
+    first_batch_ = comm.broadcast(first_batch_);
   }
 
   Conversion run(const OnStep& on_step) {
-    UnfinishedFile made(comm_, options_.output);
-    write(made.path(), on_step);
-    if (options_.verify) verify(made.path(), on_step);
-    Conversion done{1, contents().variables.size(), contents().bytes(), 0};
+    Conversion done{1, contents().variables.size(), contents().bytes(), bytes_before(), 0};
+    if (!is_done_) make(on_step);
     agreed(comm_, [&] {
-      if (!comm_.is_root()) return;
-      if (options_.sync) {
-        posix::File::open(made.path(), posix::File::Access::write).sync();
-      }
-      done.stored_bytes = std::filesystem::file_size(made.path());
-      made.keep();
+      if (comm_.is_root()) done.stored_bytes = std::filesystem::file_size(options_.output);
     });
     return done;
+  }
+
+  /// On root: no later run needs to know of this one.
+  void forget() {
+    if (journal_) journal_->remove();
   }
 
  private:
@@ -98,6 +64,62 @@ class Converter {
     return options_.memory / (source_->reads_in_threads() ? parts_with_thread : parts_of_memory);
   }
   std::uint64_t steps() const { return batches_.size() * (options_.verify ? 2 : 1); }
+
+  void open_output() {
+    if (options_.resume) {
+      journal_.emplace(options_.output, identity());
+      is_done_ = journal_->is_finished() ? 1 : 0;
+      if (is_done_ != 0) return;
+      first_batch_ = journal_->batches();
+    }
+    posix::require_replaceable(options_.output, {options_.overwrite, "-o", options_.inputs});
+  }
+
+  Json identity() const {
+    return conversion_identity(options_.inputs, Json(options_.given), comm_.size());
+  }
+
+  void make(const OnStep& on_step) {
+    Journal* const journal = journal_ ? &*journal_ : nullptr;
+    // Before there is anything to remove: another run may have the file.
+    agreed(comm_, [&] {
+      if (journal == nullptr) return;
+      journal->begin();
+      if (first_batch_ > 0) journal->restore();
+    });
+    UnfinishedFile made(comm_, options_.output, options_.resume, journal);
+    try {
+      write(made.path(), on_step);
+      if (options_.verify) verify(made.path(), on_step);
+      agreed(comm_, [&] {
+        if (!comm_.is_root()) return;
+        if (options_.sync) {
+          posix::File::open(made.path(), posix::File::Access::write).sync();
+        }
+        made.keep();
+      });
+    } catch (const InputError&) {
+      // The inputs are at fault, so a later run could not go on either.
+      made.give_up();
+      forget();
+      throw;
+    } catch (const IoError&) {
+      if (journal != nullptr && journal->batches() == 0) forget();
+      throw;
+    }
+  }
+
+  /// Elements that an earlier run has written.
+  std::uint64_t bytes_before() const {
+    if (is_done_ != 0) return contents().bytes();
+    std::uint64_t bytes = 0;
+    for (std::size_t b = 0; b < first_batch_; ++b) {
+      for (const VariableBox& box : batches_[b]) {
+        bytes += element_count(box.size) * size_of(contents().variables[box.variable].type);
+      }
+    }
+    return bytes;
+  }
 
   // All that can be refused is refused here, before anything is written.
   void plan() {
@@ -134,28 +156,54 @@ class Converter {
     const posix::CachedPages pages =
         options_.drop_behind ? posix::CachedPages(path) : posix::CachedPages();
     std::unique_ptr<ReadAhead> reader;
-    agreed(comm_, [&] { reader = reader_for(comm_.rank()); });
-    for (std::size_t b = 0; b < batches_.size(); ++b) {
+    agreed(comm_, [&] { reader = reader_for(comm_.rank(), first_batch_); });
+    Saving saving;
+    for (std::size_t b = first_batch_; b < batches_.size(); ++b) {
       on_step(b, steps());
       Shares* shares = nullptr;
       agreed(comm_, [&] { shares = &reader->next(); });
       target->write(batches_[b], shares->runs, shares->memory.data());
       pages.begin_writing();
       pages.drop();  // what has reached the disk since the last batches
+      if (options_.resume) save(b + 1, *target, saving);
     }
     target->close();
   }
 
-  std::unique_ptr<Target> create(const std::string& path) const {
-    if (options_.kind != NetcdfKind::netcdf4) {
-      return create_classic(comm_, path, contents(), options_.kind);
-    }
-    return create_netcdf4(comm_, path, {contents(), chunks_, options_.settings, part_of_memory()});
+  /// When states were saved, and how long that took.
+  struct Saving {
+    std::chrono::steady_clock::time_point end;
+    std::chrono::steady_clock::duration seconds{0};
+  };
+
+  // Saving waits for the disk, so that it may take a twentieth of the time.
+  void save(std::uint64_t batches, Target& target, Saving& saving) {
+    constexpr int least_pause = 20;
+    const auto now = std::chrono::steady_clock::now();
+    const bool is_due = now - saving.end >= least_pause * saving.seconds;
+    if (comm_.broadcast(std::uint64_t{is_due}) == 0) return;
+    const TargetState state = target.save();
+    agreed(comm_, [&] {
+      if (comm_.is_root()) journal_->save(batches, state);
+    });
+    saving.end = std::chrono::steady_clock::now();
+    saving.seconds = saving.end - now;
   }
 
-  std::unique_ptr<ReadAhead> reader_for(int rank) const {
+  std::unique_ptr<Target> create(const std::string& path) const {
+    const TargetState other_rank;
+    const TargetState* const resumed =
+        first_batch_ == 0 ? nullptr : (journal_ ? &journal_->state() : &other_rank);
+    if (options_.kind != NetcdfKind::netcdf4) {
+      return create_classic(comm_, path, contents(), options_.kind, resumed);
+    }
+    return create_netcdf4(comm_, path,
+                          {contents(), chunks_, options_.settings, part_of_memory(), resumed});
+  }
+
+  std::unique_ptr<ReadAhead> reader_for(int rank, std::size_t first) const {
     return std::make_unique<ReadAhead>(*source_, batches_, static_cast<std::uint64_t>(rank),
-                                       static_cast<std::uint64_t>(comm_.size()));
+                                       static_cast<std::uint64_t>(comm_.size()), first);
   }
 
   // Each element is read on another rank than wrote it.
@@ -164,7 +212,7 @@ class Converter {
     std::unique_ptr<ReadAhead> reader;
     agreed(comm_, [&] {
       compare_structure(made->contents());
-      reader = reader_for((comm_.rank() + 1) % comm_.size());
+      reader = reader_for((comm_.rank() + 1) % comm_.size(), 0);
     });
     Shares found;
     for (std::size_t b = 0; b < batches_.size(); ++b) {
@@ -210,6 +258,9 @@ class Converter {
   std::shared_ptr<Source> source_;
   std::vector<Extent> chunks_;  ///< of the target, by variable
   std::vector<Batch> batches_;
+  std::optional<Journal> journal_;  ///< on root, with options_.resume
+  std::uint64_t is_done_ = 0;       ///< by an earlier run
+  std::uint64_t first_batch_ = 0;   ///< that no earlier run has written
 };
 
 // All variables are there while it is found which of them others need, and so are not rounded.
@@ -268,7 +319,10 @@ std::vector<std::unique_ptr<Converter>> converters_of(const Comm& comm,
 Conversion convert(const Comm& comm, const ConvertOptions& options, const OnStep& on_step) {
   const std::shared_ptr<Source> source = open(comm, options);
   if (options.output.find(each_variable) == std::string::npos) {
-    return Converter(comm, options, source).run(on_step);
+    Converter converter(comm, options, source);
+    const Conversion done = converter.run(on_step);
+    agreed(comm, [&] { converter.forget(); });
+    return done;
   }
   const auto converters = converters_of(comm, options, source);
   Conversion all;
@@ -278,8 +332,12 @@ Conversion convert(const Comm& comm, const ConvertOptions& options, const OnStep
     ++all.files;
     all.variables += one.variables;
     all.bytes += one.bytes;
+    all.bytes_before += one.bytes_before;
     all.stored_bytes += one.stored_bytes;
   }
+  agreed(comm, [&] {
+    for (const auto& converter : converters) converter->forget();
+  });
   return all;
 }
 

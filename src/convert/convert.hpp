@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,14 +26,17 @@ struct ConvertOptions {
   bool overwrite = false;
   bool verify = false;       ///< compare every element with the source when the file is whole
   bool drop_behind = false;  ///< leave neither input nor output in the page cache
-  bool sync = false;         ///< reach the disk before the file has its name
-  std::uint64_t memory = 256u << 20;  ///< bytes that a rank holds for elements, at most
+  bool resume = false;       ///< go on where a killed run ended, and let a later run do so
+  std::map<std::string, std::string> given;  ///< options by which that run is known again
+  bool sync = false;                         ///< reach the disk before the file has its name
+  std::uint64_t memory = 256u << 20;         ///< bytes that a rank holds for elements, at most
 };
 
 /// Of what was converted.
 struct Conversion {
   std::size_t files = 0, variables = 0;
   std::uint64_t bytes = 0;         ///< of all elements
+  std::uint64_t bytes_before = 0;  ///< of those that an earlier run has written
   std::uint64_t stored_bytes = 0;  ///< of the file that was made
 };
 

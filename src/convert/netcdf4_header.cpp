@@ -1,7 +1,6 @@
 #include "convert/netcdf4_header.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -23,6 +22,14 @@ void require_names(const std::vector<FileAttribute>& attributes, const std::stri
                     "that name for itself; rename it with ncrename.",
                     attribute.name, owner));
   }
+}
+
+/// The name of a variable in HDF5. Where a dimension's scale has its name, it goes by another one.
+std::string stored_name(const FileContents& contents, const FileVariable& variable) {
+  const bool is_in_the_way =
+      !coordinate_dimension(contents, variable) &&
+      std::ranges::count(contents.dimensions, variable.name, &FileDimension::name) > 0;
+  return std::string(is_in_the_way ? no_coordinates : "") + variable.name;
 }
 
 /// Makes the objects of a file.
@@ -124,20 +131,12 @@ class Definition {
                   H5Sclose, "H5Screate_simple", path()));
   }
 
-  std::optional<std::size_t> dimension_called(const std::string& name) const {
-    const auto found = std::ranges::find(contents_.dimensions, name, &FileDimension::name);
-    if (found == contents_.dimensions.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - contents_.dimensions.begin());
-  }
-
   void define_variable(std::size_t v) {
     const FileVariable& variable = contents_.variables[v];
     const auto coordinate = coordinate_dimension(contents_, variable);
-    // The name is the dimension's scale's, so the variable goes by another one.
-    const bool is_in_the_way = !coordinate && dimension_called(variable.name);
-    variables_.push_back(create(std::string(is_in_the_way ? no_coordinates : "") + variable.name,
-                                variable.type, hdf5::native_type(variable.type),
-                                space_of(variable.dimensions), creations_[v].get()));
+    variables_.push_back(create(stored_name(contents_, variable), variable.type,
+                                hdf5::native_type(variable.type), space_of(variable.dimensions),
+                                creations_[v].get()));
     const hdf5::Dataset& made = variables_.back();
     if (coordinate) {
       hdf5::make_scale(made, variable.name, path());
@@ -211,6 +210,19 @@ void require_netcdf4_names(const FileContents& contents, const std::string& inpu
 std::vector<hdf5::Dataset> define_netcdf4(hdf5::File& file, const FileContents& contents,
                                           const std::vector<hdf5::Handle>& creations) {
   return Definition(file, contents, creations).define();
+}
+
+std::vector<hdf5::Dataset> open_netcdf4_variables(const hdf5::Handle& file,
+                                                  const FileContents& contents,
+                                                  const std::string& path) {
+  std::vector<hdf5::Dataset> datasets;
+  for (const FileVariable& variable : contents.variables) {
+    const std::string name = stored_name(contents, variable);
+    datasets.emplace_back(
+        hdf5::own(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), H5Dclose, "H5Dopen2", path),
+        variable.type, path);
+  }
+  return datasets;
 }
 
 }  // namespace slabmark::convert

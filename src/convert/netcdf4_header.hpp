@@ -17,4 +17,9 @@ void require_netcdf4_names(const FileContents& contents, const std::string& inpu
 std::vector<hdf5::Dataset> define_netcdf4(hdf5::File& file, const FileContents& contents,
                                           const std::vector<hdf5::Handle>& creations);
 
+/// The datasets of the variables in a file that define_netcdf4() made.
+std::vector<hdf5::Dataset> open_netcdf4_variables(const hdf5::Handle& file,
+                                                  const FileContents& contents,
+                                                  const std::string& path);
+
 }  // namespace slabmark::convert

@@ -1,6 +1,8 @@
 #include "convert/netcdf4_target.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "collective/context.hpp"
@@ -14,6 +16,8 @@
 #include "storage/hdf5/chunks.hpp"
 #include "storage/hdf5/file.hpp"
 #include "storage/hdf5/location.hpp"
+#include "storage/hdf5/placeholder.hpp"
+#include "storage/posix/file.hpp"
 
 namespace slabmark::convert {
 
@@ -53,8 +57,37 @@ class TargetChunks : public ChunkStore {
                        static_cast<std::uint32_t>(chunk.mask), 0};
         hdf5::allocate_chunks(datasets_[in.box->variable].get(), one, path_);
         chunk.address = one.front().address;
+        note_elements({chunk.address, chunk.bytes});
       }
     });
+  }
+
+  /// On root: these bytes of the file hold elements.
+  void note_elements(Run bytes) {
+    if (bytes.length == 0) return;
+    auto next = elements_.lower_bound(bytes.offset);
+    if (next != elements_.begin() && std::prev(next)->second == bytes.offset) {
+      --next;
+      next->second = bytes.end();
+    } else {
+      next = elements_.insert_or_assign(next, bytes.offset, bytes.end());
+    }
+    const auto after = std::next(next);
+    if (after == elements_.end() || after->first != next->second) return;
+    next->second = after->second;
+    elements_.erase(after);
+  }
+
+  /// On root: the rest of a file of this size.
+  std::vector<Run> ranges_without_elements(std::uint64_t size) const {
+    std::vector<Run> ranges;
+    std::uint64_t end = 0;
+    for (const auto& [begin, next_end] : elements_) {
+      if (begin > end) ranges.push_back({end, begin - end});
+      end = next_end;
+    }
+    if (size > end) ranges.push_back({end, size - end});
+    return ranges;
   }
 
   void read(std::uint64_t address, std::byte* memory, std::uint64_t bytes) override {
@@ -82,6 +115,7 @@ class TargetChunks : public ChunkStore {
   collective::File& file_;
   const std::string& path_;
   std::span<const PlacedBox> boxes_;
+  std::map<std::uint64_t, std::uint64_t> elements_;  ///< on root: end by beginning in the file
 };
 
 class Netcdf4Target : public Target {
@@ -98,7 +132,7 @@ class Netcdf4Target : public Target {
         if (plan.chunks[v].empty()) continue;
         pipelines_.back() = &made_.of(hdf5::native_type(variables[v].type), creations_[v].get());
       }
-      if (comm.is_root()) define();
+      if (comm.is_root()) plan.resumed == nullptr ? define() : reopen(*plan.resumed);
     });
     check_mpi(MPI_Bcast(addresses_.data(), static_cast<int>(addresses_.size()), MPI_UINT64_T, 0,
                         comm.get()),
@@ -121,11 +155,20 @@ class Netcdf4Target : public Target {
     placed_.clear();
   }
 
+  TargetState save() override {
+    TargetState state;
+    agreed(comm_, [&] {
+      file_.sync();
+      if (comm_.is_root()) state = header_state();
+    });
+    return state;
+  }
+
   void close() override {
     agreed(comm_, [&] {
       file_.close();
       datasets_.clear();
-      if (comm_.is_root()) header_.close();
+      if (comm_.is_root()) close_header();
     });
   }
 
@@ -138,9 +181,56 @@ class Netcdf4Target : public Target {
     access.chunk_cache = false;
     header_ = hdf5::File::create_serial(path_, access);
     datasets_ = define_netcdf4(header_, plan_.contents, creations_);
-    for (std::size_t v = 0; v < datasets_.size(); ++v) {
-      if (plan_.chunks[v].empty()) addresses_[v] = hdf5::allocated_address(datasets_[v].get());
+    find_contiguous();
+  }
+
+  void reopen(const TargetState& state) {
+    const hdf5::Handle access = hdf5::without_locks(path_);
+    hdf5::leave_out_placeholders(access.get());
+    hdf5::check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V110),
+                "H5Pset_libver_bounds", path_);
+    reopened_ =
+        hdf5::own(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access.get()), H5Fclose, "H5Fopen", path_);
+    datasets_ = open_netcdf4_variables(reopened_, plan_.contents, path_);
+    find_contiguous();
+    std::uint64_t end = 0;
+    for (const Run& range : state.ranges) {
+      chunks_.note_elements({end, range.offset - end});
+      end = range.end();
     }
+    chunks_.note_elements({end, state.size - end});
+  }
+
+  void find_contiguous() {
+    for (std::size_t v = 0; v < datasets_.size(); ++v) {
+      if (!plan_.chunks[v].empty()) continue;
+      addresses_[v] = hdf5::allocated_address(datasets_[v].get());
+      const FileVariable& variable = plan_.contents.variables[v];
+      const std::uint64_t elements = element_count(plan_.contents.extent_of(v));
+      if (elements > 0) chunks_.note_elements({addresses_[v], elements * size_of(variable.type)});
+    }
+  }
+
+  hid_t header() const { return reopened_.is_open() ? reopened_.get() : header_.get(); }
+
+  void close_header() {
+    header_.close();
+    if (!reopened_.is_open()) return;
+    hdf5::check(H5Fclose(reopened_.release()), "H5Fclose", path_);
+  }
+
+  // HDF5 keeps what describes the file in memory. A kill may come while it writes that, so a later
+  // run gets a copy of it.
+  TargetState header_state() {
+    hdf5::check(H5Fflush(header(), H5F_SCOPE_LOCAL), "H5Fflush", path_);
+    posix::File file = posix::File::open(path_, posix::File::Access::read);
+    TargetState state{file.size(), chunks_.ranges_without_elements(file.size()), {}};
+    for (const Run& range : state.ranges) {
+      const std::size_t before = state.bytes.size();
+      state.bytes.resize(before + range.length);
+      file.read_at(range.offset, state.bytes.data() + before, range.length);
+    }
+    return state;
   }
 
   /// All ranks run filters.
@@ -244,6 +334,7 @@ class Netcdf4Target : public Target {
   hdf5::PipelineCache made_;
   std::vector<hdf5::FilterPipeline*> pipelines_;  ///< by variable; null: contiguous
   hdf5::File header_;                             ///< on root; before datasets_
+  hdf5::Handle reopened_;                         ///< in its place where a file was there
   std::vector<hdf5::Dataset> datasets_;           ///< on root
   std::vector<std::uint64_t> addresses_;          ///< of contiguous variables
   collective::File file_;

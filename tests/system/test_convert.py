@@ -1,12 +1,17 @@
 """slabmark convert: what netCDF-C reads of the files that it makes, and what becomes of the output when something fails."""
 
+import contextlib
 import importlib.util
 import os
 import pathlib
+import shlex
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
+from conftest import OWN_TMPDIR, processes
 
 netCDF4 = pytest.importorskip("netCDF4")
 numpy = pytest.importorskip("numpy")
@@ -394,6 +399,114 @@ def test_on_a_full_disk_the_output_stays_as_it_was(run, file_size_limit, tmp_pat
     done = run("slabmark convert", ["in.nc", "-o", "o.nc", "--overwrite", *words], ranks=ranks, cwd=tmp_path, preexec_fn=file_size_limit)
     assert done.returncode == 1 and "slabmark convert: error: " in done.stderr, done.stderr
     assert left_in(tmp_path) == ["in.nc", "o.nc"] and (tmp_path / "o.nc").read_text() == "before"
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """24 MiB, so that a run can be killed under way: several batches at the least memory, in records and in many chunks."""
+    path = tmp_path_factory.mktemp("large") / "large.nc"
+    with netCDF4.Dataset(path, "w", format="NETCDF4" if without_pnetcdf else "NETCDF3_64BIT_DATA") as file:
+        for name, length in {"time": None, "y": 256, "x": 256}.items():
+            file.createDimension(name, length)
+        file.createVariable("fixed", "f8", ("y", "x"))[:] = 3
+        for name in "TU":
+            file.createVariable(name, "f4", ("time", "y", "x"))
+        for step in range(48):
+            for number, name in enumerate("TU"):
+                file[name][step] = numpy.random.default_rng(step + 1000 * number).integers(0, 1 << 16, (256, 256))
+    return path
+
+
+def end_at_once(process, words):
+    """Kills a launch: its ranks are not in the launcher's group."""
+    def ranks():
+        return processes(lambda line: line[-len(words) - 1:-1] == list(map(str, words)))
+    while ranks() or process.poll() is None:
+        for one in [process.pid, *ranks()]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+        time.sleep(0.01)
+    process.communicate()
+
+
+def killed_until_done(words, ranks, cwd, pause, wanted):
+    """Runs it again and again, each time killed as soon as its journal has changed `pause` times. Returns what the last one printed."""
+    begin = [os.environ["SLABMARK_BIN"] + "/slabmark", "convert", *map(str, words)]
+    if ranks > 1:
+        begin = [*shlex.split(os.environ.get("SLABMARK_MPIEXEC", "mpiexec")), "-n", str(ranks), *begin]
+    kills = 0
+    for _ in range(100):
+        process = subprocess.Popen([OWN_TMPDIR, *begin], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        seen = set()
+        while process.poll() is None and len(seen) <= pause:
+            for journal in pathlib.Path(cwd).glob("*.resume"):
+                with contextlib.suppress(OSError):
+                    seen.add((journal, journal.stat().st_mtime_ns))
+            time.sleep(0.001)
+        if process.poll() is not None:
+            out, err = process.communicate()
+            assert process.returncode == 0, err
+            return out, kills
+        end_at_once(process, words)
+        kills += 1
+        if set(wanted) <= set(left_in(cwd)):
+            for journal in pathlib.Path(cwd).glob("*.resume"):
+                journal.unlink()
+            return "", kills  # it was done, and on its way out
+    pytest.fail("it never came to its end")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ranks, words", [
+    (1, ["--compress", "deflate:1", "--chunk", "time=2,y=64,x=64"]), (2, ["--rule", "T:compress=deflate:1 chunk=y=32"]),
+    (4, ["--compress", "deflate:1", "--verify"]),
+    pytest.param(2, ["--output-format", "cdf5"], marks=needs_pnetcdf), (1, ["split"]),
+])
+def test_a_killed_run_goes_on_where_it_ended(run, large, tmp_path, ranks, words):
+    output = "o.nc"
+    if words == ["split"]:
+        output, words = "{variable}.nc", []
+    words = [large, "-o", tmp_path / output, "--memory", "4M", "--resume", *words]
+    out, kills = killed_until_done(words, ranks, tmp_path, 2, ["o.nc"] if output == "o.nc" else ["T.nc", "U.nc"])
+    assert kills > 0 and (not out or "by an earlier run" in out)
+    if output == "o.nc":
+        assert left_in(tmp_path) == ["o.nc"]
+        same(large, tmp_path / "o.nc")
+        return
+    assert left_in(tmp_path) == ["T.nc", "U.nc"]
+    run("slabmark convert", ["T.nc", "U.nc", "-o", "o.nc"], cwd=tmp_path).check_returncode()
+    same(large, tmp_path / "o.nc")
+
+
+@pytest.mark.long
+def test_other_options_inputs_and_ranks_are_not_gone_on_with(run, large, refused, tmp_path):
+    shutil.copy(large, tmp_path / "in.nc")
+    words = ["in.nc", "-o", "o.nc", "--memory", "4M", "--resume"]
+    whole = [*words, "--compress", "deflate:9"]
+    process = subprocess.Popen([OWN_TMPDIR, os.environ["SLABMARK_BIN"] + "/slabmark", "convert", *whole],
+                               cwd=tmp_path, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while process.poll() is None and not ((tmp_path / "o.nc.resume").exists() and (tmp_path / "o.nc.resume").stat().st_size) and time.monotonic() < deadline:
+        time.sleep(0.001)
+    done = run("slabmark convert", whole, cwd=tmp_path)
+    assert process.poll() is not None or "Another run has 'o.nc.resume'" in refused(done, "slabmark convert")
+    end_at_once(process, whole)
+    left = left_in(tmp_path)
+    assert {"in.nc", "o.nc.partial-resume", "o.nc.resume"} <= set(left), left
+    for more, ranks, said in [([], 1, "other options"), (["--compress", "deflate:9"], 2, "begun on 1 ranks")]:
+        assert said in refused(run("slabmark convert", [*words, *more], cwd=tmp_path, ranks=ranks), "slabmark convert")
+    journal = (tmp_path / "o.nc.resume").read_bytes()
+    for damaged in (b"text", journal[:-1] if not journal.endswith(b"\n") else journal[:40]):
+        (tmp_path / "o.nc.resume").write_bytes(damaged)
+        assert "no journal" in refused(run("slabmark convert", whole, cwd=tmp_path), "slabmark convert")
+    (tmp_path / "o.nc.resume").write_bytes(journal)
+    os.utime(tmp_path / "in.nc")
+    done = run("slabmark convert", whole, cwd=tmp_path)
+    assert "input 'in.nc' is another" in refused(done, "slabmark convert")
+    (tmp_path / "o.nc.resume").unlink()
+    run("slabmark convert", words, cwd=tmp_path).check_returncode()
+    assert left_in(tmp_path) == ["in.nc", "o.nc"]
+    same(large, tmp_path / "o.nc")
+
 
 @pytest.mark.fast
 def test_an_output_that_exists_is_kept_unless_it_may_be_replaced(run, sources, refused, tmp_path):

@@ -71,6 +71,8 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
                 "Keep neither input nor output in the page cache");
   root.add_flag("--verify", options.verify,
                 "Read the file back and compare all elements with the input");
+  root.add_flag("--resume", options.resume,
+                "Go on where a killed run with this option ended; let a later run do so");
   root.add_flag("--sync", options.sync, "Make the file durable (fsync) before it gets its name");
   root.add_flag("--overwrite", options.overwrite, "Replace output files that exist already");
   if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};
@@ -85,6 +87,11 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
     throw InputError(
         "Classic files have no chunks and no filters; leave out --compress and --chunk, or write "
         "netCDF-4.");
+  }
+  options.given = root.options_given();
+  for (const char* const other :
+       {"--resume", "--overwrite", "--verify", "--sync", "--drop-behind"}) {
+    options.given.erase(other);
   }
   if (options.memory < least_memory || options.memory > most_memory) {
     throw InputError(fmt::format("--memory is {}; choose 1M to 4G.", options.memory));
@@ -102,10 +109,13 @@ ExitStatus run(const Comm& world, const ConvertOptions& options) {
   const convert::Conversion done = convert::convert(world, options, line.steps_of("converting"));
   line.clear();
   if (world.is_root()) {
-    fmt::print("{} -> {}: {} variables, {} in {}\n",
+    const std::string before = done.bytes_before > 0 ? fmt::format(", {} of them by an earlier run",
+                                                                   format_bytes(done.bytes_before))
+                                                     : "";
+    fmt::print("{} -> {}: {} variables, {} in {}{}\n",
                named(options.inputs.front(), options.inputs.size()),
                named(options.output, done.files), done.variables, format_bytes(done.bytes),
-               format_bytes(done.stored_bytes));
+               format_bytes(done.stored_bytes), before);
   }
   return ExitStatus::good;
 }

@@ -250,8 +250,8 @@ def test_programs_that_move_the_same_bytes_are_one_comparison_and_writing_stands
     answers = text[text.index('class="answers"') : text.index("</ol>")]
     assert answers.count("<li>") == 1 and answers.count("<tr>") == 1 + 6 and "program=h5perf" in answers
     assert '<th scope="col" class="number">writing</th><th scope="col" class="number">reading</th>' in answers
-    assert "One way is fastest in 2 of 2 workloads" in text and "18.0 times as fast as hdf5-slab, program=slabmark-bench" in text
-    assert text.index("One way is fastest") < text.index('class="answers"')
+    assert "One method is clearly fastest in 2 of 2 workloads" in text and "18.0 times as fast as hdf5-slab, program=slabmark-bench" in text
+    assert text.index("One method is clearly fastest") < text.index('class="answers"')
 
 
 @pytest.mark.long
@@ -290,6 +290,45 @@ def test_the_words_say_what_each_method_does_as_far_as_its_record_does(tmp_path)
     made = [record([1.0] * 6, method=name, **more) for name, more in (("new", {"method_summary": "<one call>"}), ("old", {}))]
     words = re.findall(r'<dt id="word-(.*?)">.*?</dt><dd>(.*?)</dd>', report_of(tmp_path, *made))
     assert ("new", "&lt;one call&gt;") in words and "old" not in dict(words)
+
+
+def first_screen(text):
+    shown = text[text.index('<dl class="first">') : text.index('<details class="how">')]
+    return dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", shown))
+
+
+def test_the_first_screen_says_what_is_fastest_by_how_much_how_sure_and_what_to_do(tmp_path):
+    made = [record([seconds + n / 1000 for n in range(8)], method=name) for name, seconds in (("a", 1.0), ("b", 2.0), ("c", 8.0))]
+    text = report_of(tmp_path, *made)
+    told = first_screen(text)
+    assert text.index('<dl class="first">') < text.index('id="answers"') and list(told) == [
+        "Measured", "Fastest", "By how much", "How sure", "What to do"]
+    assert told["Measured"].endswith("; 3 cells, 8 trials each.") and told["Fastest"].startswith("a at ")
+    assert told["By how much"] == "2.00 [1.99, 2.00] times as fast as the next, b; 7.98 times as fast as the slowest, c."
+    assert told["How sure"].startswith("Sure of the order") and told["What to do"].startswith("Use a.")
+
+
+@pytest.mark.parametrize("methods, trials, lead, sure, advice", [
+    ("ab", 8, "Fastest by median, but indistinguishable from 1 other (intervals overlap): ", "Not sure which of these is fastest", "Choose either"),
+    ("abc", 8, "Fastest by median, but indistinguishable from 2 others (intervals overlap): ", "Not sure which", "Choose any of the 3 fastest"),
+    ("ab", 3, "Fastest by median, but there are too few trials to be sure: ", "Not sure: fewer than 6 trials", "Measure at least 6 trials"),
+    ("a", 8, "a at ", "The 95 % interval stands in the table", "Measure other methods beside it"),
+])
+def test_the_first_screen_is_not_surer_than_the_intervals(tmp_path, methods, trials, lead, sure, advice):
+    made = [record([1.0 + n / 10 + place / 1000 for n in range(trials)], method=name) for place, name in enumerate(methods)]
+    told = first_screen(report_of(tmp_path, *made))
+    assert told["Fastest"].startswith(lead) and told["How sure"].startswith(sure) and told["What to do"].startswith(advice)
+
+
+def test_the_first_screen_of_wrong_data_advises_to_use_no_number(tmp_path):
+    wrong = {"state": "no", "by": "x", "elements": 1, "mismatch": "element 3"}
+    made = [record([1.0] * 8, method="a", verified=wrong), record([2.0 + n for n in range(8)], method="b")]
+    assert first_screen(report_of(tmp_path, *made))["What to do"].startswith("Find out why data are wrong")
+
+
+def test_the_first_screen_of_nothing_says_so(tmp_path):
+    assert first_screen(report_of(tmp_path, record([], trials=[], unsupported="It cannot."))) == {
+        "Measured": "Nothing: no record holds a trial."}
 
 
 def test_who_cannot_see_is_told_what_figures_and_tables_show(results, tmp_path):

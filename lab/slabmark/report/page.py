@@ -7,7 +7,7 @@ import pathlib
 
 from slabmark import cells, compare, files, findings, programs, units
 from slabmark.errors import LabError, printable
-from slabmark.report import figures, glossary, layout
+from slabmark.report import figures, first_screen, glossary, layout
 
 # A figure takes a third of a second and half a page; beyond these, tables tell the rest.
 MOST_DRAWN_WORKLOADS = 8
@@ -41,7 +41,8 @@ def make(loads, collection, title, sources):
             ("words", "Words", True),
         ],
         verdicts=verdicts,
-        headline=_headline(loads),
+        first_screen=first_screen.rows(loads, found),
+        headline=first_screen.headline(loads),
         comparisons=(comparisons := _comparisons(sections))[:MOST_ANSWERS],
         unanswered=len(comparisons) - MOST_ANSWERS,
         sections=sections,
@@ -91,29 +92,11 @@ def _section(number, load, is_drawn, maps):
     return {
         "anchor": f"workload-{number}",
         "load": load,
-        "answer": _answer(load),
+        "answer": first_screen.answer(load),
         "drawings": [drawing for drawing in drawings if drawing],
         "notes": notes,
         "settings": _settings(load),
     }
-
-
-def _headline(loads):
-    """The first thing that a reader wants to know: whether it matters what is chosen, and where most."""
-    compared = [load for load in loads if len(load.cells) > 1]
-    told = [load for load in compared if (best := load.cells[0]) and not best.summary.is_range and not _rivals(load)]
-    if not compared:
-        return None
-    of_all = f"{len(told)} of {units.counted(len(compared), 'workload')}"
-    words = f"One way is fastest in {of_all} in which several were measured"
-    if not told:
-        return f"{words}."
-    gain = lambda load: load.cells[-1].summary.median / load.cells[0].summary.median
-    most = max(told, key=gain)
-    return (
-        f"{words}; most is to be gained in {most.title[0].lower()}{most.title[1:]}, where {most.cells[0].label} is "
-        f"{units.three_digits(gain(most))} times as fast as {most.cells[-1].label}."
-    )
 
 
 def _comparisons(sections):
@@ -144,32 +127,6 @@ def _column(load, same):
     alike = [other for other in same if other["load"].title.split(" ")[0] == load.title.split(" ")[0]]
     more = [f"cache {first.cache}"] * bool(first.cache) + [f"{'with' if first.sync else 'without'} sync"]
     return load.title.split(" ")[0].lower() + (f" ({', '.join(more)})" if len(alike) > 1 else "")
-
-
-def _rivals(load):
-    """Cells that are not to be told from the one with the shortest median."""
-    return [cell for cell in load.cells[1:] if cell.summary.low <= load.cells[0].summary.high]
-
-
-def _answer(load):
-    """The first thing a reader wants to know. 'Fastest' only where the intervals say so."""
-    if not load.cells:
-        return "Nothing was measured here."
-    best = load.cells[0]
-    words = f"{best.label}: {units.rate(best.rate[0] if best.rate else None)}"
-    if best.share is not None:
-        words += f", {units.percent(best.share)} of the limit"
-    if len(load.cells) == 1:
-        return words
-    rivals = _rivals(load)
-    if best.summary.is_range:
-        lead = "Fastest by median, but there are too few trials to be sure"
-    elif rivals:
-        lead = f"Fastest by median, but indistinguishable from {units.counted(len(rivals), 'other')} (intervals overlap)"
-    else:
-        lead = "Fastest"
-    worst = load.cells[-1]
-    return f"{lead}: {words}; {units.three_digits(worst.summary.median / best.summary.median)} times as fast as the slowest, {worst.label}."
 
 
 def _settings(load):

@@ -6,7 +6,7 @@ set(slabmark_share ${CMAKE_INSTALL_DATADIR}/slabmark)
 # In each component of which a part links it.
 if(ParallelHDF5_OURS)
   file(GLOB licence ${ParallelHDF5_OURS}/share/LICENSE ${ParallelHDF5_OURS}/share/COPYING) # of 2 and of 1.14
-  foreach(component Unspecified slice slablog)
+  foreach(component Unspecified slice slablog slabmark_compress)
     install(DIRECTORY ${ParallelHDF5_OURS}/lib DESTINATION ${slabmark_home}/hdf5 COMPONENT ${component}
       FILES_MATCHING PATTERN "*.so*" PATTERN cmake EXCLUDE PATTERN pkgconfig EXCLUDE)
     install(DIRECTORY ${ParallelHDF5_OURS}/include DESTINATION ${slabmark_home}/hdf5 COMPONENT ${component})

@@ -90,18 +90,32 @@ function(slabmark_built_in_tables)
   target_sources(slabmark_bench_pattern PRIVATE ${PROJECT_BINARY_DIR}/generated/built_in_tables.cpp)
 endfunction()
 
-# slabmark_plugin(<name> <source> DEPENDS <modules>...) makes a shared library that a program loads by path. It hides the
-# modules in it, since the program may have others of the same names.
+# slabmark_plugin(<name> <source> [OF_LIBRARY] DEPENDS <modules>...) makes a shared library that a program loads by path. It
+# hides the modules in it, since the program may have others of the same names. OF_LIBRARY puts it beside our libraries, one
+# of which loads it: HDF5 opens all that is in the folder of plugins.
 function(slabmark_plugin name source)
-  cmake_parse_arguments(PLUGIN "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(PLUGIN "OF_LIBRARY" "" "DEPENDS" ${ARGN})
+  set(output plugins)
+  set(folder slabmark/plugins)
+  set(to_hdf5 ../hdf5/lib)
+  if(PLUGIN_OF_LIBRARY)
+    set(output lib)
+    set(folder "")
+    set(to_hdf5 slabmark/hdf5/lib)
+  endif()
   add_library(${name} MODULE ${PROJECT_SOURCE_DIR}/${source})
   set_target_properties(${name} PROPERTIES
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins CXX_VISIBILITY_PRESET hidden
-    INSTALL_RPATH $ORIGIN/../hdf5/lib)
-  cmake_path(GET source PARENT_PATH folder)
-  slabmark_use_modules(${name} PRIVATE ${folder} ${PLUGIN_DEPENDS})
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${output} CXX_VISIBILITY_PRESET hidden
+    INSTALL_RPATH $ORIGIN/${to_hdf5})
+  cmake_path(GET source PARENT_PATH sources)
+  slabmark_use_modules(${name} PRIVATE ${sources} ${PLUGIN_DEPENDS})
   target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
-  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/slabmark/plugins COMPONENT ${name})
+  set(symbols ${PROJECT_SOURCE_DIR}/${sources}/symbols.map)
+  if(EXISTS ${symbols})
+    target_link_options(${name} PRIVATE -Wl,--version-script,${symbols})
+    set_target_properties(${name} PROPERTIES LINK_DEPENDS ${symbols})
+  endif()
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${folder} COMPONENT ${name})
 endfunction()
 
 # slabmark_dropin(<name> <folder of sources> DEPENDS <modules>...) makes the shared library lib<name>.so that stands in for

@@ -1,5 +1,7 @@
 #include "convert/classic_source.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "convert/classic_places.hpp"
@@ -48,6 +50,10 @@ FileContents contents_of(const pnetcdf::File& file) {
                                   .stored_chunk = {}});
   }
   contents.attributes = attributes_of(file, NC_GLOBAL);
+  const int format = file.inq_format();
+  contents.classic_format = format == NC_FORMAT_CDF5   ? "cdf5"
+                            : format == NC_FORMAT_CDF2 ? "cdf2"
+                                                       : "cdf1";
   return contents;
 }
 
@@ -132,6 +138,19 @@ class PnetcdfSource : public Source {
 
 std::unique_ptr<Source> open_classic(const Comm& comm, const std::string& path) {
   return std::make_unique<ClassicSource>(comm, path);
+}
+
+void extend_to_elements(const std::string& path) {
+  pnetcdf::File header = pnetcdf::File::open(MPI_COMM_SELF, path);
+  const FileContents contents = contents_of(header);
+  const ClassicPlaces places = places_in(header, contents);
+  header.close();
+  std::uint64_t end = 0;
+  for (std::size_t v = 0; v < contents.variables.size(); ++v) {
+    end = std::max(end, places.end_of(v));
+  }
+  posix::File file = posix::File::open(path, posix::File::Access::write);
+  if (file.size() < end) file.resize(end);
 }
 
 std::unique_ptr<Source> open_classic_in_pnetcdf(const Comm& comm, const std::string& path) {

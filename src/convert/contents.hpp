@@ -59,6 +59,8 @@ struct FileContents {
   std::vector<FileDimension> dimensions;
   std::vector<FileVariable> variables;
   std::vector<FileAttribute> attributes = {};
+  /// "cdf1", "cdf2" or "cdf5": what it is, or what a netCDF-4 file was made of. Empty: neither.
+  std::string classic_format = "";
 
   Extent extent_of(const FileVariable& variable) const;
   Extent extent_of(std::size_t variable) const { return extent_of(variables[variable]); }

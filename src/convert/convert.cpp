@@ -72,7 +72,9 @@ class Converter {
       if (is_done_ != 0) return;
       first_batch_ = journal_->batches();
     }
-    posix::require_replaceable(options_.output, {options_.overwrite, "-o", options_.inputs});
+    posix::Output output{options_.overwrite, "-o"};
+    if (!options_.replaces_input) output.inputs = options_.inputs;
+    posix::require_replaceable(options_.output, output);
   }
 
   Json identity() const {

@@ -24,9 +24,10 @@ struct ConvertOptions {
   Settings settings;
   NetcdfKind kind = NetcdfKind::netcdf4;  ///< of the output
   bool overwrite = false;
-  bool verify = false;       ///< compare every element with the source when the file is whole
-  bool drop_behind = false;  ///< leave neither input nor output in the page cache
-  bool resume = false;       ///< go on where a killed run ended, and let a later run do so
+  bool replaces_input = false;  ///< the output may be an input, whose place it takes
+  bool verify = false;          ///< compare every element with the source when the file is whole
+  bool drop_behind = false;     ///< leave neither input nor output in the page cache
+  bool resume = false;          ///< go on where a killed run ended, and let a later run do so
   std::map<std::string, std::string> given;  ///< options by which that run is known again
   bool sync = false;                         ///< reach the disk before the file has its name
   std::uint64_t memory = 256u << 20;         ///< bytes that a rank holds for elements, at most

@@ -64,8 +64,11 @@ class Definition {
   const std::string& path() const { return file_.path(); }
 
   void write_properties() {
-    const std::string text =
+    std::string text =
         fmt::format("version=2,slabmark={},hdf5={}", version(), hdf5::library_version());
+    if (!contents_.classic_format.empty()) {
+      text += fmt::format(",{}{}", classic_property, contents_.classic_format);
+    }
     write_text("_NCProperties", text, file_.get());
   }
 

@@ -15,6 +15,9 @@ inline bool is_reserved(std::string_view attribute) {
   return std::ranges::find(reserved_attributes, attribute) != reserved_attributes.end();
 }
 
+/// Before the name of the classic format that a file was made of, in its attribute _NCProperties.
+inline constexpr std::string_view classic_property = "classic=";
+
 /// Before the name of a variable that is called like a dimension, whose coordinates it does not
 /// hold.
 inline constexpr std::string_view no_coordinates = "_nc4_non_coord_";

@@ -118,6 +118,13 @@ class AttributeReader {
     return attributes;
   }
 
+  /// Empty where there is no such attribute.
+  std::string text(const char* name) const {
+    if (H5Aexists(object_, name) <= 0) return "";
+    const std::vector<std::byte> values = one(name).values;
+    return {reinterpret_cast<const char*>(values.data()), values.size()};
+  }
+
   /// Whole numbers; none where there is no such attribute.
   std::vector<int> numbers(const char* name) const {
     if (H5Aexists(object_, name) <= 0) return {};
@@ -201,6 +208,14 @@ Token token_of(hid_t object, const std::string& path) {
   return std::to_array(info.token.__data);
 }
 
+/// Of the attribute _NCProperties, which is a list such as "version=2,classic=cdf5".
+std::string classic_format_in(const std::string& properties) {
+  const std::size_t begin = properties.find(classic_property);
+  if (begin == std::string::npos) return "";
+  const std::size_t value = begin + classic_property.size();
+  return properties.substr(value, properties.find(',', value) - value);
+}
+
 struct StoredDataset {
   std::string name;
   hdf5::Dataset dataset;
@@ -216,7 +231,9 @@ class Structure {
   FileContents read(std::vector<hdf5::Dataset>& datasets) {
     for (const std::string& name : names_in_order(file_.get(), path_)) open(name);
     find_dimensions();
-    contents_.attributes = AttributeReader(file_.get(), fmt::format("'{}'", path_), path_).all();
+    const AttributeReader reader(file_.get(), fmt::format("'{}'", path_), path_);
+    contents_.attributes = reader.all();
+    contents_.classic_format = classic_format_in(reader.text("_NCProperties"));
     for (StoredDataset& one : stored_) {
       if (!one.is_variable) continue;
       contents_.variables.push_back(variable_of(one));

@@ -278,7 +278,7 @@ int close(int ncid, FunctionRef<int()> native) {
   // PnetCDF has its own words for requests that nobody waited for.
   file->hand_over();
   try {
-    if (file->report().wanted) file->report().print(file->group().comm(), file->path());
+    if (file->report().wanted) file->report().print(file->group().comm(), file->name());
   } catch (const std::bad_alloc&) {  // no line
   }
   const int own = file->close();

@@ -101,7 +101,7 @@ void NetcdfFile::copy_from_now_on(int variable) {
       "slabmark: %s: the memory of a put of '%s' was changed before ncmpi_wait_all, and the "
       "file holds what it was changed to. PnetCDF does not allow that; leave the memory "
       "alone until the wait, or set SLABMARK_DROPIN_COPY=always.\n",
-      path().c_str(), name.data());
+      opening_.name.c_str(), name.data());
 }
 
 ArrayPlace NetcdfFile::place_of(ArrayName array) {

@@ -24,6 +24,7 @@ class NetcdfFile {
 
   struct Opening {
     int ncid;
+    std::string name;  ///< the program's
     DataFile::Opening data;
     bool created, reports;
     RearrangerSettings settings;
@@ -35,7 +36,7 @@ class NetcdfFile {
 
   RankGroup& group() { return *group_; }
   const std::shared_ptr<RankGroup>& shared_group() const { return group_; }
-  const std::string& path() const { return opening_.data.path; }
+  const std::string& name() const { return opening_.name; }
   Mode mode() const { return mode_; }
   void enter(Mode mode);
 

@@ -73,15 +73,14 @@ struct NativeFile {
   }
 };
 
-/// Whether a file of these ranks can be taken at all.
+}  // namespace
+
 bool is_known_to_mpi(MPI_Comm comm) {
   int is_on = 0, between_groups = 1;
   MPI_Initialized(&is_on);
   return is_on && comm != MPI_COMM_NULL &&
          MPI_Comm_test_inter(comm, &between_groups) == MPI_SUCCESS && !between_groups;
 }
-
-}  // namespace
 
 NetcdfFile* open_file(int ncid) {
   if (pnetcdf::inside_native()) return nullptr;
@@ -102,8 +101,8 @@ void forget(int ncid) {
   groups().leave(std::move(group));
 }
 
-void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool created, int error,
-            const int* ncid) {
+void opened(MPI_Comm comm, const char* name, const char* path, MPI_Info info, int mode,
+            bool created, int error, const int* ncid) {
   if (!is_known_to_mpi(comm)) return;
   auto group = groups().of(comm);
   // Ranks that disagree would wait for each other for ever, and the file system may look different
@@ -138,6 +137,7 @@ void opened(MPI_Comm comm, const char* path, MPI_Info info, int mode, bool creat
   const bool writable = created || (mode & NC_WRITE);
   auto file = std::make_unique<NetcdfFile>(
       std::move(group), NetcdfFile::Opening{*ncid,
+                                            name,
                                             {path, place, identity_of(place), writable,
                                              collective::usable_hints(info)},
                                             created,

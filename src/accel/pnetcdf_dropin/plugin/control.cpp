@@ -1,5 +1,8 @@
 // Calls that move no data but that requests must be in order with.
+#include <string>
+
 #include "accel/pnetcdf_dropin/calls.hpp"
+#include "accel/pnetcdf_dropin/compressed_files.hpp"
 #include "accel/pnetcdf_dropin/netcdf_file.hpp"
 #include "accel/pnetcdf_dropin/open_files.hpp"
 #include "storage/pnetcdf/calls/native.hpp"
@@ -15,32 +18,46 @@ int change_mode(int ncid, NetcdfFile::Mode mode, int error) {
   return error;
 }
 
+template <class Open>
+int open_with(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* ncid, bool creates,
+              const Open& native) {
+  if (slabmark::pnetcdf::inside_native()) return native(comm, path, mode, info, ncid);
+  DataFile::make_room();
+  CompressedOpening compressed(comm, path, mode, info, creates);
+  const int error = native(comm, compressed.path(), mode, info, ncid);
+  opened(comm, path, compressed.path(), info, mode, creates, error, ncid);
+  compressed.finish(error, ncid);
+  return error;
+}
+
 }  // namespace
 
 extern "C" {
 
 int ncmpi_create(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* ncid) {
-  if (!slabmark::pnetcdf::inside_native()) DataFile::make_room();
-  const int error = SLABMARK_NATIVE(ncmpi_create)(comm, path, mode, info, ncid);
-  if (!slabmark::pnetcdf::inside_native()) opened(comm, path, info, mode, true, error, ncid);
-  return error;
+  return open_with(comm, path, mode, info, ncid, true, SLABMARK_NATIVE(ncmpi_create));
 }
 
 int ncmpi_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* ncid) {
-  if (!slabmark::pnetcdf::inside_native()) DataFile::make_room();
-  const int error = SLABMARK_NATIVE(ncmpi_open)(comm, path, mode, info, ncid);
-  if (!slabmark::pnetcdf::inside_native()) opened(comm, path, info, mode, false, error, ncid);
-  return error;
+  return open_with(comm, path, mode, info, ncid, false, SLABMARK_NATIVE(ncmpi_open));
 }
 
 int ncmpi_close(int ncid) {
   const auto native = [&] { return SLABMARK_NATIVE(ncmpi_close)(ncid); };
-  return close(ncid, native);
+  return close_compressible(ncid, close(ncid, native));
 }
 
 int ncmpi_abort(int ncid) {
   const auto native = [&] { return SLABMARK_NATIVE(ncmpi_abort)(ncid); };
-  return close(ncid, native);
+  return close_compressible(ncid, close(ncid, native));
+}
+
+int ncmpi_inq_path(int ncid, int* length, char* path) {
+  const std::string* const name = name_for_program(ncid);
+  if (!name) return SLABMARK_NATIVE(ncmpi_inq_path)(ncid, length, path);
+  if (length) *length = static_cast<int>(name->size());
+  if (path) path[name->copy(path, name->size())] = '\0';
+  return NC_NOERR;
 }
 
 int ncmpi_enddef(int ncid) {

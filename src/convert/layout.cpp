@@ -92,6 +92,12 @@ Extent chunk_of(const FileContents& contents, const FileVariable& variable,
                 const VariableSettings& settings) {
   if (variable.dimensions.empty()) return {};
   const bool was_chunked = !variable.stored_chunk.empty();
+  const bool has_times = variable.dimensions.size() > 1 &&
+                         contents.dimensions[variable.dimensions.front()].is_unlimited;
+  const Extent extent = contents.extent_of(variable);
+  if (settings.chunk_for && has_times && element_count(extent) > 0) {
+    return advised_chunk(*settings.chunk_for, extent, size_of(variable.type));
+  }
   Extent chunk = was_chunked ? variable.stored_chunk : default_chunk(contents, variable);
   bool is_chunked = was_chunked || contents.is_unlimited(variable) ||
                     filters_of(variable, settings) != VariableFilters{};

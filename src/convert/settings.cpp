@@ -27,7 +27,8 @@ std::vector<std::string> words_of(const std::string& text, char separator) {
 
 /// One setting of a rule: into the rule.
 void parse_setting(const std::string& setting, bool& shuffle, VariableRule& rule) {
-  static const std::vector<std::string> names = {"compress", "shuffle", "chunk", "quantize"};
+  static const std::vector<std::string> names = {"compress", "shuffle", "chunk", "chunk-for",
+                                                 "quantize"};
   const std::size_t equals = setting.find('=');
   const std::string name = setting.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : setting.substr(equals + 1);
@@ -38,6 +39,8 @@ void parse_setting(const std::string& setting, bool& shuffle, VariableRule& rule
     rule.filters = parse_compression(value, what);
   } else if (name == "quantize") {
     rule.quantization = parse_quantization(value, what);
+  } else if (name == "chunk-for") {
+    rule.chunk_for = parse_chunk_use(value, what);
   } else if (name == "chunk") {
     rule.chunk.emplace();
     for (const std::string& length : words_of(value, ',')) parse_chunk(length, what, *rule.chunk);
@@ -75,7 +78,10 @@ VariableSettings Settings::of(const FileVariable& variable) const {
   for (const VariableRule& rule : rules) {
     if (!rule.matches(variable.name)) continue;
     if (rule.filters) settings.filters = rule.filters;
-    if (rule.chunk) settings.chunk = *rule.chunk;
+    if (rule.chunk || rule.chunk_for) {
+      settings.chunk = rule.chunk.value_or(ChunkLengths{});
+      settings.chunk_for = rule.chunk_for;
+    }
     if (rule.quantization) settings.quantization = *rule.quantization;
     break;
   }
@@ -83,8 +89,11 @@ VariableSettings Settings::of(const FileVariable& variable) const {
 }
 
 bool Settings::has_storage() const {
-  const auto has = [](const VariableRule& rule) { return rule.filters || rule.chunk; };
-  return general.filters || !general.chunk.empty() || std::ranges::any_of(rules, has);
+  const auto has = [](const VariableRule& rule) {
+    return rule.filters || rule.chunk || rule.chunk_for;
+  };
+  return general.filters || !general.chunk.empty() || general.chunk_for ||
+         std::ranges::any_of(rules, has);
 }
 
 VariableFilters parse_compression(const std::string& text, const std::string& what) {
@@ -120,6 +129,14 @@ void parse_chunk(const std::string& text, const std::string& what, ChunkLengths&
       text.substr(equals + 1), fmt::format("{} of {}", what, text.substr(0, equals)), 1, longest);
 }
 
+ChunkUse parse_chunk_use(const std::string& text, const std::string& what) {
+  static const std::vector<Word<ChunkUse>> uses = {{"series", ChunkUse::series},
+                                                   {"level", ChunkUse::level},
+                                                   {"field", ChunkUse::field},
+                                                   {"mix", ChunkUse::mix}};
+  return parse_word(text, what, uses);
+}
+
 Quantization parse_quantization(const std::string& text, const std::string& what) {
   if (text == "none") return {};
   const std::string begin = "BitRound:";
@@ -144,6 +161,10 @@ VariableRule parse_rule(const std::string& text) {
   }
   bool shuffle = false;
   for (const std::string& setting : settings) parse_setting(setting, shuffle, rule);
+  if (rule.chunk && rule.chunk_for) {
+    throw InputError(
+        fmt::format("--rule '{}' has both chunk and chunk-for; leave one of them out.", text));
+  }
   if (!shuffle) return rule;
   if (!rule.filters) {
     throw InputError(fmt::format(

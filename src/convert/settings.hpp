@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "convert/chunk_advice.hpp"
 #include "convert/contents.hpp"
 #include "convert/quantize.hpp"
 
@@ -19,6 +20,7 @@ using ChunkLengths = std::map<std::string, std::uint64_t>;
 struct VariableSettings {
   std::optional<VariableFilters> filters;  ///< nothing: as in the source
   ChunkLengths chunk;
+  std::optional<ChunkUse> chunk_for;  ///< in place of chunk
   Quantization quantization;
 };
 
@@ -29,6 +31,7 @@ struct VariableRule {
   std::vector<std::string> patterns = {};
   std::optional<VariableFilters> filters = std::nullopt;
   std::optional<ChunkLengths> chunk = std::nullopt;
+  std::optional<ChunkUse> chunk_for = std::nullopt;
   std::optional<Quantization> quantization = std::nullopt;
 
   bool matches(const std::string& variable) const;
@@ -47,6 +50,8 @@ struct Settings {
 VariableFilters parse_compression(const std::string& text, const std::string& what);
 /// "time=1": into `chunk`. Throws InputError.
 void parse_chunk(const std::string& text, const std::string& what, ChunkLengths& chunk);
+/// "series", "level", "field" or "mix". Throws InputError.
+ChunkUse parse_chunk_use(const std::string& text, const std::string& what);
 /// "BitRound:10" or "none". Throws InputError.
 Quantization parse_quantization(const std::string& text, const std::string& what);
 /// "T*,U:compress=zstd:5 shuffle chunk=time=1,lat=90 quantize=BitRound:10": patterns, and options

@@ -2,12 +2,14 @@
 
 import contextlib
 import importlib.util
+import math
 import os
 import pathlib
 import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -147,7 +149,10 @@ def test_the_elements_are_those_that_nccopy_writes(run, sources, tmp_path):
     (["in.nc", "--memory", "1K"], "choose 1M to 4G"),
     (["in.nc", "--output-format", "cdf5", "--chunk", "time=1"], "Classic files have no chunks and no filters"),
     (["in.nc", "--rule", "T"], "write names of variables and settings"),
-    (["in.nc", "--rule", "T:depth=3"], "compress, shuffle, chunk or quantize"),
+    (["in.nc", "--rule", "T:depth=3"], "compress, shuffle, chunk, chunk-for or quantize"),
+    (["in.nc", "--rule", "T:chunk=time=1 chunk-for=mix"], "both chunk and chunk-for"),
+    (["in.nc", "--chunk", "time=1", "--chunk-for", "mix"], "leave one of them out"),
+    (["in.nc", "--chunk-for", "depth"], "series, level, field or mix"),
     (["in.nc", "--rule", "T:shuffle"], "of no use alone"),
     (["in.nc", "--rule", "T:chunk="], "write a dimension and a length"),
     (["in.nc", "--rule", "T:chunk=depth=3"], "--rule 'T:chunk=depth=3' names 'depth'"),
@@ -296,6 +301,30 @@ def test_the_first_rule_that_matches_a_variable_counts(run, sources, tmp_path, r
             is_same = ours[name][:].tobytes() == theirs[name][:].tobytes()
             assert is_same == (name != "T"), name
         assert ours["T"]._QuantizeBitRoundNumberOfSignificantBits == 3 and numpy.abs(ours["T"][:] / theirs["T"][:] - 1).max() <= 1 / 16
+
+
+@pytest.mark.parametrize("shape", [pytest.param((150, 8, 20, 30), marks=pytest.mark.fast), pytest.param((20, 300, 700), marks=pytest.mark.long),
+                                   pytest.param((140, 9000), marks=pytest.mark.long), pytest.param((2, 5), marks=pytest.mark.long)])
+def test_chunks_for_a_use_are_those_that_advise_would_expect_to_be_best(run, tmp_path, shape):
+    spec = importlib.util.spec_from_file_location("chunks", pathlib.Path(__file__).parents[2] / "lab/slabmark/advise/chunks.py")
+    chunks = sys.modules["chunks"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(chunks)
+    with netCDF4.Dataset(tmp_path / "i.nc", "w") as file:
+        for d, length in enumerate(shape):
+            file.createDimension(f"d{d}", length if d else None)
+        file.createVariable("d0", "f8", ("d0",))[:] = range(shape[0])
+        file.createVariable("v", "i2", tuple(f"d{d}" for d in range(len(shape))))
+    tried = [layout.chunk for layout in chunks.layouts(shape, ["none"])]
+
+    def costs(use):
+        found = [len(chunks.touched(use, shape, chunk)) * (2 * math.prod(chunk) + 65536) for chunk in tried]
+        return [one / min(found) for one in found]
+
+    of_uses = {use: costs(use) for use in chunks.SHAPES}
+    for use, of_use in {**of_uses, "mix": [sum(of) for of in zip(*of_uses.values(), strict=True)]}.items():
+        run("slabmark convert", ["i.nc", "-o", f"{use}.nc", "--chunk-for", use], cwd=tmp_path).check_returncode()
+        with netCDF4.Dataset(tmp_path / f"{use}.nc") as file:
+            assert (tuple(file["v"].chunking()), file["d0"].chunking()) == (tried[of_use.index(min(of_use))], [512]), use
 
 
 @pytest.mark.long

@@ -59,6 +59,11 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
                     options.settings.general.quantization = convert::parse_quantization(text, what);
                   });
   root.add_list("--chunk", chunks, "Lengths of chunks by dimension, such as time=1,lat=90");
+  root.add_parsed("--chunk-for", "USE", {},
+                  "Chunks for readers of a series, level or field, or of a mix of them",
+                  [&](const std::string& text, const std::string& what) {
+                    options.settings.general.chunk_for = convert::parse_chunk_use(text, what);
+                  });
   root.add_each(
       "--rule", "RULE",
       [&](const std::string& text) { options.settings.rules.push_back(convert::parse_rule(text)); },
@@ -82,6 +87,9 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   if (shuffle) options.settings.general.filters->shuffle = true;
   for (const std::string& chunk : chunks) {
     convert::parse_chunk(chunk, "--chunk", options.settings.general.chunk);
+  }
+  if (!chunks.empty() && options.settings.general.chunk_for) {
+    throw InputError("--chunk and --chunk-for both choose chunks; leave one of them out.");
   }
   if (options.kind != NetcdfKind::netcdf4 && options.settings.has_storage()) {
     throw InputError(

@@ -40,19 +40,17 @@ function(slabmark_module folder)
   target_link_libraries(slabmark_${name} ${scope} ${MODULE_LINK})
 endfunction()
 
-# slabmark_program(<folder of src/programs> [VERB] [RUNS_ONCE] DEPENDS <modules>...) makes the executable of that name, and with VERB that of
+# slabmark_program(<folder of src/programs> [VERB] DEPENDS <modules>...) makes the executable of that name, and with VERB that of
 # `slabmark <folder>`: the target slabmark-<folder> in libexec/slabmark. All but its main() is the library slabmark_programs_<name>, so
 # that tests run the program in their own process.
 function(slabmark_program name)
-  cmake_parse_arguments(PROGRAM "VERB;RUNS_ONCE" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(PROGRAM "VERB" "" "DEPENDS" ${ARGN})
   string(MAKE_C_IDENTIFIER ${name} identifier)
   set(library slabmark_programs_${identifier})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/programs/${name}/*.cpp)
   add_library(${library} STATIC ${sources})
   slabmark_precompile(${library} module)
-  if(PROGRAM_RUNS_ONCE)
-    target_compile_options(${library} PRIVATE ${slabmark_runs_once})
-  endif()
+  target_compile_options(${library} PRIVATE ${slabmark_runs_once})
   slabmark_use_modules(${library} PUBLIC src/programs/${name} ${PROGRAM_DEPENDS})
   target_link_libraries(slabmark_programs INTERFACE ${library})
 

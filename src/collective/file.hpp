@@ -5,6 +5,8 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +14,9 @@
 #include "collective/context.hpp"
 #include "collective/exchange/file_domain.hpp"
 #include "collective/exchange/flush_plan.hpp"
+#include "collective/overlap.hpp"
+#include "collective/pending_ranges.hpp"
+#include "collective/pending_writes.hpp"
 #include "storage/mpiio/file.hpp"
 
 namespace slabmark::collective {
@@ -23,14 +28,31 @@ class File {
   using Access = mpiio::File::Access;
 
   File() = default;
+  /// One that is not open on this rank. All ranks of a file name the same `overlap`.
+  explicit File(const Overlap& overlap) : overlap_(overlap) {}
   /// Collective over `ranks`, as are sync() and close(); MPI_COMM_SELF: this rank for itself.
-  File(MPI_Comm ranks, const std::string& path, Access access, const mpiio::Hints& user);
+  /// With `overlap`, what a move writes may wait in memory: see PendingWrites.
+  File(MPI_Comm ranks, const std::string& path, Access access, const mpiio::Hints& user,
+       const Overlap& overlap = {});
 
   bool is_open() const { return file_.is_open(); }
   std::map<std::string, std::string> hints() const { return file_.hints(); }
   std::uint64_t size() const { return file_.size(); }
-  void sync() { file_.sync(); }
-  void close() { file_.close(); }
+  /// They wait for what is pending here.
+  void sync();
+  void close();
+
+  // Pending writes. Each rank learns of failures of its own alone, so callers agree on them.
+
+  /// Whether some rank may have writes pending: the same on all ranks.
+  bool has_pending() const { return ranges_.any(); }
+  /// Collective: returns when the writes of all ranks are in the file, or have failed. To be called
+  /// before anything but move() reads or writes data of the file. A rank throws that failed.
+  void settle(const Comm& comm);
+  /// The failure of a pending write of this rank that is known by now.
+  std::optional<mpiio::Failure> take_failure();
+  /// Takes the place of a closed file: what ranks have pending stays known.
+  void continue_from(const File& closed) { ranges_ = closed.ranges_; }
 
   // A hole is what no rank of a flush has of an array. Holes of fresh arrays are nobody's, so they
   // may be written over; in all others they stay as they are.
@@ -67,8 +89,14 @@ class File {
  private:
   void read_at_once(std::uint64_t offset, std::byte* memory, std::uint64_t bytes);
   bool take_fresh(const ArrayPlace& place);
+  void wait_here();
+  bool prepare_to_move(Context& context, const Transfer& transfer);
 
   mpiio::File file_;
+  Overlap overlap_;
+  std::unique_ptr<PendingWrites> pending_;  ///< null: this rank writes at once
+  std::uint64_t memory_to_wait_in_ = 0;
+  PendingRanges ranges_;
   std::uint64_t fresh_from_ = nowhere;
   bool end_is_zero_ = false;
   /// Where arrays were written to that may have been fresh: end by beginning, with what little lies

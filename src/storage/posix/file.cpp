@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "storage/posix/failure.hpp"
 
 namespace slabmark::posix {
 
@@ -56,7 +57,7 @@ std::string_view remedy(int error) {
 }
 
 [[noreturn]] void fail_on(const std::string& path, const char* call, int error) {
-  throw IoError(fmt::format("{} failed on '{}': {}.", call, path, explain(error)));
+  throw Failure(error, fmt::format("{} failed on '{}': {}.", call, path, explain(error)));
 }
 
 int open_retrying(const std::string& path, int flags) {

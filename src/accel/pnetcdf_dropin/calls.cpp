@@ -70,6 +70,13 @@ void bring(LocalRequests& local, const Collect& collect) {
   }
 }
 
+/// Collective: PnetCDF's own call for data of the file, behind all that waits to be written.
+int call_natively(NetcdfFile& file, FunctionRef<int()> native) {
+  const int earlier = file.settle();
+  const int error = native();
+  return error != NC_NOERR ? error : earlier;
+}
+
 /// Adds what a call that moves data at once asks for, and keeps its request in `requests`.
 void add(NetcdfFile& file, const Call& call, LocalRequests& local,
          std::vector<std::unique_ptr<Request>>& requests) {
@@ -114,9 +121,9 @@ int blocking(int ncid, const Call& call, FunctionRef<int()> native) {
     goes_on = passes_unasked(*file, most_pieces(call, file->locator()));
     if (!goes_on) add(*file, call, local, requests);
   });
-  if (goes_on) return native();
+  if (goes_on) return call_natively(*file, native);
   const Outcome outcome = attempt(*file, local);
-  return outcome.passes_through ? native() : outcome.error;
+  return outcome.passes_through ? call_natively(*file, native) : outcome.error;
 }
 
 int several(int ncid, int count, FunctionRef<Call(int)> call_of, FunctionRef<int()> native) {
@@ -130,7 +137,12 @@ int several(int ncid, int count, FunctionRef<Call(int)> call_of, FunctionRef<int
   });
   if (count < 0) local.unsupported_reason = for_pnetcdf;
   const Outcome outcome = attempt(*file, local);
-  return outcome.passes_through ? native() : outcome.error;
+  return outcome.passes_through ? call_natively(*file, native) : outcome.error;
+}
+
+int unsupported(int ncid, FunctionRef<int()> native) {
+  NetcdfFile* const file = open_file(ncid);
+  return file ? call_natively(*file, native) : native();
 }
 
 namespace {
@@ -232,7 +244,7 @@ int wait_all(int ncid, int count, int* ids, int* statuses, FunctionRef<int(int*)
   if (file->mode() == NetcdfFile::Mode::collective) {
     if (const auto code = Wait(*file, count, ids, statuses).run()) return *code;
   }
-  return file->native().with_native_ids(count, ids, native);
+  return call_natively(*file, [&] { return file->native().with_native_ids(count, ids, native); });
 } catch (...) {
   return code_of_exception();
 }
@@ -274,7 +286,11 @@ int cancel(int ncid, int count, int* ids, int* statuses, FunctionRef<int(int*, i
 
 int close(int ncid, FunctionRef<int()> native) {
   NetcdfFile* const file = open_file(ncid);
-  if (!file) return native();
+  if (!file) {
+    const int error = native();
+    forget(ncid);
+    return error;
+  }
   // PnetCDF has its own words for requests that nobody waited for.
   file->hand_over();
   try {

@@ -19,6 +19,9 @@ int blocking(int ncid, const Call& call, FunctionRef<int()> native);
 /// The collective calls that move parts of `count` variables: mput, mget.
 int several(int ncid, int count, FunctionRef<Call(int)> call_of, FunctionRef<int()> native);
 
+/// The other collective calls that read or write data, or may once they have returned.
+int unsupported(int ncid, FunctionRef<int()> native);
+
 int wait_all(int ncid, int count, int* ids, int* statuses, FunctionRef<int(int*)> native);
 int wait(int ncid, int count, int* ids, FunctionRef<int(int*)> native);
 int cancel(int ncid, int count, int* ids, int* statuses, FunctionRef<int(int*, int*)> native);

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <mutex>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -65,12 +64,12 @@ namespace {
 
 /// PnetCDF's code of what a call for the file returns.
 template <class Call>
-int code_of_call(const Call& call) noexcept {
+int code_of_call(const Call& call, int default_code = NC_EFILE) noexcept {
   try {
     call();
     return NC_NOERR;
   } catch (const mpiio::Failure& failure) {
-    return code_of(failure, NC_EFILE);
+    return code_of(failure, default_code);
   } catch (...) {
     return NC_EFILE;
   }
@@ -107,12 +106,6 @@ void DataFile::make_room() {
   }
 }
 
-std::optional<FileIdentity> identity_of(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str() + mpiio::prefix_in_effect(path), &status) != 0) return std::nullopt;
-  return FileIdentity{status.st_dev, status.st_ino};
-}
-
 void DataFile::open(const Opening& opening) {
   make_room();
   // While it leads there the program's own name is taken, which may be much shorter.
@@ -122,10 +115,11 @@ void DataFile::open(const Opening& opening) {
   collective::File file(
       MPI_COMM_SELF, name,
       opening.writable ? collective::File::Access::write : collective::File::Access::read,
-      opening.hints);
+      opening.hints, overlap_);
   if (identity_of(name) != opening.identity) throw IoError("The file has another name now.");
   file.end_is_zero();
   tells_end_ = posix::unsafe_append_filesystem(name.substr(mpiio::prefix_in_effect(name))).empty();
+  file.continue_from(file_);
   file_ = std::move(file);
 }
 
@@ -145,6 +139,20 @@ int DataFile::close() {
   const int before = std::exchange(error_, NC_NOERR);
   const int error = is_open() ? code_of_call([&] { file_.close(); }) : NC_NOERR;
   return error != NC_NOERR ? error : before;
+}
+
+int DataFile::settle(const Comm& comm) {
+  const int before = std::exchange(error_, NC_NOERR);
+  const int error = code_of_call([&] { file_.settle(comm); }, NC_EWRITE);
+  return error != NC_NOERR ? error : before;
+}
+
+int DataFile::failed_write() {
+  return code_of_call(
+      [&] {
+        if (const auto failure = file_.take_failure()) throw *failure;
+      },
+      NC_EWRITE);
 }
 
 }  // namespace slabmark::dropin

@@ -8,6 +8,7 @@
 #include <pnetcdf.h>
 
 #include "collective/file.hpp"
+#include "collective/file_identity.hpp"
 #include "storage/mpiio/error.hpp"
 #include "storage/mpiio/info.hpp"
 
@@ -16,12 +17,8 @@ namespace slabmark::dropin {
 /// PnetCDF's code of a failure of MPI-IO; `default_code` where it has none of its own for that.
 int code_of(const mpiio::Failure& failure, int default_code);
 
-/// Which file a name stands for.
-struct FileIdentity {
-  std::uint64_t device = 0, number = 0;
-  bool operator==(const FileIdentity&) const = default;
-};
-std::optional<FileIdentity> identity_of(const std::string& path);
+using collective::FileIdentity;
+using collective::identity_of;
 
 /// The file beside PnetCDF's own handle of it: for the data that go there by plan. Each rank that
 /// moves some opens it for itself. Where the process runs short of descriptors those that are not
@@ -29,7 +26,8 @@ std::optional<FileIdentity> identity_of(const std::string& path);
 /// as without us.
 class DataFile {
  public:
-  DataFile() = default;
+  /// `overlap`: the same on all ranks.
+  explicit DataFile(const collective::Overlap& overlap) : overlap_(overlap), file_(overlap) {}
   ~DataFile();
   DataFile(const DataFile&) = delete;
   DataFile& operator=(const DataFile&) = delete;
@@ -67,12 +65,19 @@ class DataFile {
   // They return PnetCDF's error codes.
   int sync();
   int close();
+  /// Collective: waits until the pending writes of all ranks are in the file, or have failed.
+  /// Returns this rank's code; other ranks may have another.
+  int settle(const Comm& comm);
+  bool has_pending() const { return file_.has_pending(); }
+  /// The code of a pending write of this rank that has failed by now.
+  int failed_write();
 
   /// To be called when what all ranks put before is in the file: what no rank of a wait puts is
   /// written over in arrays beyond its present end alone.
   void note_end();
 
  private:
+  collective::Overlap overlap_;
   collective::File file_;
   int error_ = NC_NOERR;  ///< of closing it to make room
   std::list<DataFile*> seat_ = {

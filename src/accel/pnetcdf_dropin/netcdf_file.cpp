@@ -35,7 +35,8 @@ NetcdfFile::NetcdfFile(std::shared_ptr<RankGroup> group, Opening opening)
       mode_(opening_.created ? Mode::define : Mode::collective),
       locator_(native_inquiries, opening_.ncid),
       pending_(opening_.copies),
-      native_(opening_.ncid) {
+      native_(opening_.ncid),
+      data_(opening_.overlap) {
   report_.wanted = opening_.reports;
 }
 
@@ -134,14 +135,22 @@ bool NetcdfFile::prepare() {
   return !no_data_file_;
 }
 
-int NetcdfFile::sync() {
+int NetcdfFile::settle() {
+  if (!data_.has_pending()) return NC_NOERR;
   const DataFile::InUse now(data_);
-  return data_.sync();
+  return lowest_code(group_->comm(), data_.settle(group_->comm()));
+}
+
+int NetcdfFile::sync() {
+  const int earlier = settle();
+  const DataFile::InUse now(data_);
+  return std::min(earlier, data_.sync());
 }
 
 int NetcdfFile::close() {
+  const int earlier = settle();
   const DataFile::InUse now(data_);
-  return data_.close();
+  return std::min(earlier, data_.close());
 }
 
 // PnetCDF enters the number of records into the header, on all ranks, when one is written: one

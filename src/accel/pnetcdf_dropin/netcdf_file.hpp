@@ -30,6 +30,7 @@ class NetcdfFile {
     RearrangerSettings settings;
     std::uint64_t alignment;  ///< of aggregators' ranges
     CopyPolicy copies;
+    collective::Overlap overlap;
   };
 
   NetcdfFile(std::shared_ptr<RankGroup> group, Opening opening);
@@ -75,6 +76,9 @@ class NetcdfFile {
   bool prepare_here();
   /// Collective: the same on all ranks. False where it cannot be done on some rank.
   bool prepare();
+  /// Collective, to be called before PnetCDF reads or writes data of the file: waits until pending
+  /// writes are in it. Returns, on all ranks, the code of one that failed.
+  int settle();
   int sync();
   int close();
   /// Collective: lets the file have the records that this wait writes. One rank brings a request

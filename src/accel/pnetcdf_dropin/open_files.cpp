@@ -1,5 +1,6 @@
 #include "accel/pnetcdf_dropin/open_files.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -11,6 +12,8 @@
 
 #include "accel/pnetcdf_dropin/environment.hpp"
 #include "accel/pnetcdf_dropin/netcdf_file.hpp"
+#include "collective/overlap.hpp"
+#include "collective/pending_writes.hpp"
 #include "collective/settings.hpp"
 #include "core/base/has_memory.hpp"
 #include "core/parallel/end_of_mpi.hpp"
@@ -28,6 +31,7 @@ constexpr std::uint64_t bytes_of_file = 64u << 10;
 struct Files {
   std::mutex mutex;  // threads may each have files of their own
   std::unordered_map<int, std::unique_ptr<NetcdfFile>> by_id;
+  std::unordered_map<int, collective::FileUse> uses;  ///< by id, with overlap: also of other files
 };
 
 Files& files() {
@@ -73,6 +77,18 @@ struct NativeFile {
   }
 };
 
+/// Data that are pending in a file must not be missed by whoever has it open a second time.
+void note_use(int ncid, const char* path) {
+  collective::FileUse use(identity_of(path));
+  const std::lock_guard lock(files().mutex);
+  files().uses[ncid] = std::move(use);
+}
+
+void say_once(const std::string& sentence) {
+  static std::once_flag is_said;
+  std::call_once(is_said, [&] { std::fprintf(stderr, "slabmark: %s\n", sentence.c_str()); });
+}
+
 }  // namespace
 
 bool is_known_to_mpi(MPI_Comm comm) {
@@ -89,10 +105,17 @@ NetcdfFile* open_file(int ncid) {
   return found == files().by_id.end() ? nullptr : found->second.get();
 }
 
+void opening(const char* path) try {
+  DataFile::make_room();
+  if (collective::overlap_of_environment().is_on) collective::wait_for_writes_to(path);
+} catch (const std::bad_alloc&) {  // PnetCDF itself fails, or opened() leaves the file to it
+}
+
 void forget(int ncid) {
   std::unique_ptr<NetcdfFile> file;
   {
     const std::lock_guard lock(files().mutex);
+    files().uses.erase(ncid);
     if (auto its = files().by_id.extract(ncid)) file = std::move(its.mapped());
   }
   if (!file) return;
@@ -108,12 +131,21 @@ void opened(MPI_Comm comm, const char* name, const char* path, MPI_Info info, in
   // Ranks that disagree would wait for each other for ever, and the file system may look different
   // to them: the least of each number counts.
   struct {
-    std::uint64_t is_taken = 0, is_reported = 0, is_kept = 0;
+    std::uint64_t is_taken = 0, is_reported = 0, is_kept = 0, is_overlapped = 0;
     collective::Settings::Proposal settings = {};
   } agreed;
   NativeFile here;
   collective::Settings settings;
+  collective::Overlap overlap;
   try {
+    overlap = collective::overlap_of_environment();
+    if (overlap.is_on && error == NC_NOERR) {
+      note_use(*ncid, path);
+      if (const auto refusal = collective::overlap_refusal(path); !refusal.empty()) {
+        overlap.is_on = false;
+        if (group->comm().is_root()) say_once(refusal);
+      }
+    }
     here = NativeFile(info, mode, error, ncid);
     if (here.is_taken) {
       collective::Options options;
@@ -121,7 +153,7 @@ void opened(MPI_Comm comm, const char* name, const char* path, MPI_Info info, in
       settings = collective::Settings(options, here.hints, here.in_effect, path);
     }
     agreed = {here.is_taken && has_memory_for(bytes_of_file), is_set("SLABMARK_REPORT"),
-              groups().may_keep(*group), settings.proposal()};
+              groups().may_keep(*group), overlap.is_on, settings.proposal()};
   } catch (const std::bad_alloc&) {  // not taken
   }
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &agreed, sizeof agreed / sizeof(std::uint64_t),
@@ -133,6 +165,9 @@ void opened(MPI_Comm comm, const char* name, const char* path, MPI_Info info, in
     return;
   }
   settings.settle(agreed.settings);
+  overlap.is_on = agreed.is_overlapped != 0;
+  RearrangerSettings exchange = settings.exchange();
+  if (overlap.is_on) exchange.writers = 0;  // they copy, which needs no turns
   const std::string place = mpiio::absolute(path);
   const bool writable = created || (mode & NC_WRITE);
   auto file = std::make_unique<NetcdfFile>(
@@ -142,9 +177,10 @@ void opened(MPI_Comm comm, const char* name, const char* path, MPI_Info info, in
                                              collective::usable_hints(info)},
                                             created,
                                             agreed.is_reported != 0,
-                                            settings.exchange(),
+                                            exchange,
                                             settings.alignment().value,
-                                            copy_policy(here.in_effect)});
+                                            copy_policy(here.in_effect),
+                                            overlap});
   const std::lock_guard lock(files().mutex);
   files().by_id[*ncid] = std::move(file);
 }

@@ -36,6 +36,12 @@ class RankGroup {
   AgreementBackoff backoff;
 };
 
+/// Collective: the lowest of all ranks' codes of PnetCDF, which are negative.
+inline int lowest_code(const Comm& comm, int code) {
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MIN, comm.get()), "MPI_Allreduce");
+  return code;
+}
+
 using RankGroupPool = collective::ContextPool<RankGroup>;
 
 }  // namespace slabmark::dropin

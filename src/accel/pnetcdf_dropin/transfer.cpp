@@ -234,7 +234,7 @@ class Transfer {
       file_.copy_from_now_on(static_cast<int>(agreed_.changed_variable));
     }
     if (const auto outcome = settle()) return *outcome;
-    const int error = move();
+    const int error = std::min(move(), earlier_);
     count();
     return {false, error};
   }
@@ -294,7 +294,7 @@ class Transfer {
     }
     if (agreed_.no_memory || (!agreed_.puts && !agreed_.gets)) {
       put_in_pnetcdf();
-      return Outcome{false, agreed_.no_memory ? NC_ENOMEM : NC_NOERR};
+      return Outcome{false, agreed_.no_memory ? NC_ENOMEM : earlier_};
     }
     if (agreed_.puts) puts_.choose();
     if (agreed_.gets) gets_.choose();
@@ -318,6 +318,7 @@ class Transfer {
   // file then, and gets find all puts.
   void put_in_pnetcdf() {
     if (!agreed_.native_puts) return;
+    earlier_ = file_.settle();
     local_.wait_in_pnetcdf();
     group_.comm().barrier();
     file_.report().count_native("values out of range, with the puts of their variables alone");
@@ -336,9 +337,12 @@ class Transfer {
       if (agreed_.grows()) error = grow();
       const int failure = mover.move(puts_, true);
       // Nobody reads before all have written.
-      error = lowest_of_all(std::min(error, failure));
+      const int earlier = file_.data().failed_write();
+      error = lowest_code(group_.comm(), std::min({error, failure, earlier}));
     }
-    if (agreed_.gets) error = std::min(error, lowest_of_all(mover.move(gets_, false)));
+    if (agreed_.gets) {
+      error = std::min(error, lowest_code(group_.comm(), mover.move(gets_, false)));
+    }
     return error;
   }
 
@@ -355,13 +359,6 @@ class Transfer {
     return error;
   }
 
-  /// Collective. Codes are negative.
-  int lowest_of_all(int code) {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MIN, group_.comm().get()),
-              "MPI_Allreduce");
-    return code;
-  }
-
   void count() {
     Report& report = file_.report();
     ++report.waits;
@@ -375,6 +372,7 @@ class Transfer {
   RankGroup& group_;
   const LocalRequests& local_;
   AgreedState agreed_;
+  int earlier_ = NC_NOERR;  ///< the code of an earlier write that failed while the program went on
   DirectionBatch puts_, gets_;
 };
 

@@ -5,13 +5,14 @@
 #include "accel/pnetcdf_dropin/compressed_files.hpp"
 #include "accel/pnetcdf_dropin/netcdf_file.hpp"
 #include "accel/pnetcdf_dropin/open_files.hpp"
+#include "core/base/function_ref.hpp"
 #include "storage/pnetcdf/calls/native.hpp"
 
 using namespace slabmark::dropin;
 
 namespace {
 
-/// Makes PnetCDF's own call, after which the file is in `mode`.
+/// The file is in `mode` after PnetCDF's own call, unless that returned an error.
 int change_mode(int ncid, NetcdfFile::Mode mode, int error) {
   NetcdfFile* const file = open_file(ncid);
   if (file && error == NC_NOERR) file->enter(mode);
@@ -22,12 +23,17 @@ template <class Open>
 int open_with(MPI_Comm comm, const char* path, int mode, MPI_Info info, int* ncid, bool creates,
               const Open& native) {
   if (slabmark::pnetcdf::inside_native()) return native(comm, path, mode, info, ncid);
-  DataFile::make_room();
+  opening(path);
   CompressedOpening compressed(comm, path, mode, info, creates);
   const int error = native(comm, compressed.path(), mode, info, ncid);
   opened(comm, path, compressed.path(), info, mode, creates, error, ncid);
   compressed.finish(error, ncid);
   return error;
+}
+
+/// Makes PnetCDF's own call behind all that is pending, since what follows reads and writes data.
+int change_mode(int ncid, NetcdfFile::Mode mode, slabmark::FunctionRef<int()> native) {
+  return unsupported(ncid, [&] { return change_mode(ncid, mode, native()); });
 }
 
 }  // namespace
@@ -72,13 +78,14 @@ int ncmpi__enddef(int ncid, MPI_Offset header_free, MPI_Offset variable_align,
 }
 
 int ncmpi_redef(int ncid) {
-  return change_mode(ncid, NetcdfFile::Mode::define, SLABMARK_NATIVE(ncmpi_redef)(ncid));
+  return change_mode(ncid, NetcdfFile::Mode::define,
+                     [&] { return SLABMARK_NATIVE(ncmpi_redef)(ncid); });
 }
 
 int ncmpi_begin_indep_data(int ncid) {
   if (NetcdfFile* const file = open_file(ncid)) file->hand_over();
   return change_mode(ncid, NetcdfFile::Mode::independent,
-                     SLABMARK_NATIVE(ncmpi_begin_indep_data)(ncid));
+                     [&] { return SLABMARK_NATIVE(ncmpi_begin_indep_data)(ncid); });
 }
 
 int ncmpi_end_indep_data(int ncid) {
@@ -92,6 +99,25 @@ int ncmpi_sync(int ncid) {
   const int stored = file && file->mode() != NetcdfFile::Mode::define ? file->sync() : NC_NOERR;
   const int error = SLABMARK_NATIVE(ncmpi_sync)(ncid);
   return error != NC_NOERR ? error : stored;
+}
+
+int ncmpi_fill_var_rec(int ncid, int variable, MPI_Offset record) {
+  return unsupported(ncid,
+                     [&] { return SLABMARK_NATIVE(ncmpi_fill_var_rec)(ncid, variable, record); });
+}
+
+int ncmpi_put_vard_all(int ncid, int variable, MPI_Datatype file_type, const void* memory,
+                       MPI_Offset count, MPI_Datatype type) {
+  return unsupported(ncid, [&] {
+    return SLABMARK_NATIVE(ncmpi_put_vard_all)(ncid, variable, file_type, memory, count, type);
+  });
+}
+
+int ncmpi_get_vard_all(int ncid, int variable, MPI_Datatype file_type, void* memory,
+                       MPI_Offset count, MPI_Datatype type) {
+  return unsupported(ncid, [&] {
+    return SLABMARK_NATIVE(ncmpi_get_vard_all)(ncid, variable, file_type, memory, count, type);
+  });
 }
 
 int ncmpi_inq_nreqs(int ncid, int* count) {

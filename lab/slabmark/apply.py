@@ -17,6 +17,7 @@ from slabmark.errors import InputError
 
 LIBRARY = "libslabmark_pnetcdf.so"
 PRELOAD, REPORT, SWITCH = "LD_PRELOAD", "SLABMARK_REPORT", "SLABMARK_DROPIN"
+OVERLAP, OVERLAP_MEMORY = "SLABMARK_OVERLAP", "SLABMARK_OVERLAP_MEMORY"
 PLUGIN, CONNECTOR, PLUGINS = "libslablog.so", "HDF5_VOL_CONNECTOR", "HDF5_PLUGIN_PATH"
 
 
@@ -31,7 +32,7 @@ def main(arguments, console):
         raise InputError("--check-dir says what --check compares: add --check, or leave it out.")
     if arguments.check and arguments.way == NOTHING:
         raise InputError(f"--check compares a run with what --with puts into the program to one without, and --with {NOTHING} puts nothing.")
-    variables = named | settings(arguments.way, arguments.report, os.environ | named)
+    variables = named | settings(arguments.way, arguments.report, os.environ | named) | overlap(arguments)
     if arguments.way != NOTHING:
         check_programs(command, arguments.way, surroundings.environment_of_user() | named)
     if arguments.check:
@@ -70,6 +71,18 @@ def check_files(program, command, arguments, variables, named):
 def layout_of(way):
     """The connector's layout that is in it, if one is."""
     return next((one for one in way.split(",") if one in LAYOUTS), None)
+
+
+def overlap(arguments):
+    """The variables of --overlap and --overlap-memory."""
+    if arguments.overlap_memory and not arguments.overlap:
+        raise InputError("--overlap-memory bounds what --overlap keeps in memory: add --overlap, or leave it out.")
+    if not arguments.overlap:
+        return {}
+    if PNETCDF not in arguments.way.split(","):
+        raise InputError(f"--overlap has the drop-in for PnetCDF write later, which --with {arguments.way} leaves out: leave out --overlap, or "
+                         f"have it by --with {PNETCDF}.")
+    return {OVERLAP: arguments.overlap} | ({OVERLAP_MEMORY: arguments.overlap_memory} if arguments.overlap_memory else {})
 
 
 def settings(way=PNETCDF, report=False, before=None):

@@ -148,6 +148,10 @@ def test_a_program_with_a_static_pnetcdf_is_refused(library, sentence, tmp_path,
     [
         ([], {}, "COMMAND is missing"),
         (["--"], {}, "COMMAND is missing"),
+        (["--overlap=0", "--", "true"], {}, "--overlap is"),
+        (["--overlap", "--overlap-memory", "much", "--", "true"], {}, "--overlap-memory is"),
+        (["--overlap-memory", "1G", "--", "true"], {}, "add --overlap"),
+        (["--overlap", "--with", "log", "--", "true"], {}, "leave out --overlap"),
         (["--", "./absent"], {}, "'./absent'"),
         (["--", "true"], {"SLABMARK_DROPIN": "off"}, "SLABMARK_DROPIN=off"),
         (["--with", "canonical", "--report", "--", "true"], {}, "--report"),
@@ -222,6 +226,12 @@ def test_the_command_finds_the_variables_that_the_user_has_and_no_others_but_tho
     assert not more and given.items() <= found.items(), (found, done.stderr)
     again = run("slabmark", [*command, "env", "-0"], env=given | {"SLABMARK_BIN": os.environ["SLABMARK_BIN"]}, cwd=tmp_path)
     assert f"SLABMARK_BIN={os.environ['SLABMARK_BIN']}\0" in again.stdout
+
+
+@pytest.mark.parametrize("words, told", [(["--overlap"], "on "), (["--overlap=2", "--overlap-memory", "1G"], "2 1G")])
+def test_overlap_may_have_a_number_behind_an_equals_sign_alone(run, words, told):
+    done = run("slabmark", ["apply", *words, "--", "sh", "-c", 'echo "$SLABMARK_OVERLAP $SLABMARK_OVERLAP_MEMORY"'])
+    assert done.stdout == told + "\n", done.stderr
 
 
 def test_variables_of_the_line_reach_the_command_and_nothing_else_does_without_a_way(run):

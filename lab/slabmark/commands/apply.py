@@ -1,5 +1,7 @@
 """The command line of `slabmark apply`."""
 
+import re
+
 import click
 
 from slabmark.commands.parsing import Command, Flag, Kind, Option, TrailingCommand
@@ -20,6 +22,18 @@ class Way(click.ParamType):
             raise InputError(f'{param.label} is "{value}", which cannot be had together: of two, one is {PNETCDF}, and one of '
                              f"{', '.join(LAYOUTS)}.")
         return ",".join(sorted(ways, key=known.index))
+
+
+def _flushes(text):
+    if text != "on" and not (text.isdecimal() and 0 < int(text) < 1 << 31):
+        raise ValueError
+    return text
+
+
+def _memory(text):
+    if not re.fullmatch("[1-9][0-9]{0,11}[KMGT]?", text):
+        raise ValueError
+    return text
 
 
 def _variable(text):
@@ -47,6 +61,21 @@ COMMAND = Command(
         ),
         Option("--env", "NAME=VALUE", "Variable of all ranks; may be repeated", Kind("a variable such as NAME=VALUE", _variable), multiple=True),
         Flag("--report", "Print for each file what the drop-in for PnetCDF moved by plan, and what it did not and why"),
+        Option(
+            "--overlap",
+            "FLUSHES",
+            "Write while the program goes on: a flush returns when its data is in memory; FLUSHES of a file may wait there (without a "
+            "number: as many as --overlap-memory holds)",
+            Kind("a number of flushes", _flushes),
+            implied="on",
+        ),
+        Option(
+            "--overlap-memory",
+            "SIZE",
+            "With --overlap, most bytes of a process that wait to be written (default: a quarter of the node's free memory, divided by its "
+            "processes)",
+            Kind("a size such as 512M", _memory),
+        ),
         Flag(
             "--check",
             "Also run the command without the accelerator, and compare each dataset that the two runs leave in files of HDF5 and classic "

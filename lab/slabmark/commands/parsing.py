@@ -73,16 +73,18 @@ def number(low, high):
 
 class Option(click.Option):
     """With a value, unless it is a Flag. `retired`: earlier names, which work for one release; `bare`: the value of an option
-    that had none until then, where it is given without one."""
+    that had none until then, where it is given without one; `implied`: the value where it is given without one, which is allowed:
+    a value stands behind an equals sign then."""
 
-    def __init__(self, names, metavar, help, kind=click.STRING, *, into=(), group="", retired=(), bare=None, **more):
+    def __init__(self, names, metavar, help, kind=click.STRING, *, into=(), group="", retired=(), bare=None, implied=None, **more):
         self.shown_default = "" if more.get("is_flag") else more.get("default", "")
         super().__init__([*names.split(", "), *into], metavar=metavar, help=help, type=kind, **more)
-        self.group, self.retired, self.bare, self.label = group, retired, bare, "/".join(self.opts)
+        self.group, self.retired, self.bare, self.implied, self.label = group, retired, bare, implied, "/".join(self.opts)
 
     def get_help_record(self, ctx):
         text = f"{self.help} (default {self.shown_default})" if self.shown_default else self.help
-        return f"{', '.join(self.opts)} {self.metavar or ''}".rstrip(), text
+        names = ", ".join(self.opts)
+        return f"{names}[={self.metavar}]" if self.implied else f"{names} {self.metavar or ''}".rstrip(), text
 
     def describe(self):
         return {
@@ -182,7 +184,9 @@ class _Words:
                     raise InputError(f"{option.opts[-1]} has no value; leave out '{value}'.")
                 yield option.opts[-1]
                 continue
-            if value is None and rest and not _is_dashed(rest[0]):
+            if value is None and option.implied:
+                value = option.implied
+            elif value is None and rest and not _is_dashed(rest[0]):
                 value = rest.pop(0)
             elif value is None and option.bare:
                 value = option.bare

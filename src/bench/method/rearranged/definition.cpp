@@ -66,9 +66,9 @@ std::string definition_key(const Pattern& pattern, const Settings& settings) {
 }
 
 // Zeros need not be written: they are what a file has where nothing was.
-Definition::Definition(std::string key, std::vector<std::uint64_t> numbers, const std::string& path,
-                       std::uint64_t bytes, const RunList& metadata)
-    : key_(std::move(key)), numbers_(std::move(numbers)), bytes_(bytes) {
+Definition::Definition(std::string key, const std::string& path, std::uint64_t bytes,
+                       const RunList& metadata)
+    : key_(std::move(key)), bytes_(bytes) {
   const auto is_zero = [](std::byte one) { return one == std::byte{0}; };
   collective::File file(MPI_COMM_SELF, path, collective::File::Access::read, {});
   for (const Run run : metadata) {

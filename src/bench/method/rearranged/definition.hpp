@@ -19,12 +19,11 @@ std::string definition_key(const Pattern& pattern, const Settings& settings);
 class Definition {
  public:
   /// Reads `metadata` (ascending bytes) of the file at `path`, which is closed and of `bytes`
-  /// bytes. `numbers` say where its arrays lie.
-  Definition(std::string key, std::vector<std::uint64_t> numbers, const std::string& path,
-             std::uint64_t bytes, const RunList& metadata);
+  /// bytes.
+  Definition(std::string key, const std::string& path, std::uint64_t bytes,
+             const RunList& metadata);
 
   const std::string& key() const { return key_; }
-  const std::vector<std::uint64_t>& numbers() const { return numbers_; }
   std::uint64_t bytes() const { return bytes_; }  ///< of the file
 
   /// Writes them to a file that has bytes() bytes, all of them zero.
@@ -37,7 +36,6 @@ class Definition {
   };
 
   std::string key_;
-  std::vector<std::uint64_t> numbers_;
   std::uint64_t bytes_;
   std::vector<Part> parts_;
 };

@@ -1,17 +1,21 @@
 #include "bench/method/rearranged/method.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "bench/method/raw/file_order.hpp"
 #include "bench/method/rearranged/definition.hpp"
 #include "bench/method/shared/effective.hpp"
 #include "bench/method/shared/selection_cache.hpp"
 #include "collective/exchange/chunk_order.hpp"
+#include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace slabmark {
@@ -41,7 +45,10 @@ std::map<std::string, std::string> separated(const std::string& text) {
 
 /// Serves the next file, too: no plan and no memory is made for a file that looks like the last.
 struct RearrangedMethod::CachedState {
-  std::optional<Definition> definition;              ///< on root, of the last file that was defined
+  std::optional<Definition> definition;  ///< on root, of the last file that the library defined
+  std::optional<Definition> made;        ///< the same, until all ranks have its numbers
+  std::vector<std::uint64_t> numbers;    ///< its numbers, on all ranks
+  std::uint64_t serial = 0;              ///< how many files the library has defined by then
   std::optional<collective::LayoutContext> context;  ///< since prepare()
   SelectionCache<collective::PiecesPtr> pieces;
   std::vector<Extent> chunks;  ///< that pieces were cut at
@@ -87,15 +94,20 @@ void RearrangedMethod::create(const std::string& path) {
 
 void RearrangedMethod::define() {
   open_file(collective::File::Access::write, [this] { return define_on_root(); });
-  reused_definition_ = context_.comm.broadcast(reused_definition_ ? 1 : 0) != 0;
+  if (reused_definition_) return;
+  // Together on all ranks, and last: what fails before leaves no definition that only some have.
+  state_->numbers = numbers_;
+  ++state_->serial;
+  state_->definition = std::exchange(state_->made, std::nullopt);
 }
 
 std::vector<std::uint64_t> RearrangedMethod::define_on_root() {
+  state_->made.reset();
   reused_definition_ = has_definition();
   if (reused_definition_) {
     open_here();
     state_->definition->write(file_);
-    return state_->definition->numbers();
+    return state_->numbers;
   }
   const std::vector<std::uint64_t> numbers = header_->define();
   open_here();
@@ -103,7 +115,7 @@ std::vector<std::uint64_t> RearrangedMethod::define_on_root() {
   const std::uint64_t bytes = file_.size();
   const RunList metadata = header_->metadata(bytes);
   if (!metadata.empty()) {
-    state_->definition.emplace(definition_key_, numbers, path_, bytes, metadata);
+    state_->made.emplace(definition_key_, path_, bytes, metadata);
   }
   return numbers;
 }
@@ -126,15 +138,37 @@ void RearrangedMethod::open_file(collective::File::Access access,
     open_here();
     if (file_.is_open()) hints = joined(file_.hints());
   });
-  numbers_.resize(comm.broadcast(static_cast<std::uint64_t>(numbers_.size())));
-  check_mpi(
-      MPI_Bcast(numbers_.data(), static_cast<int>(numbers_.size()), MPI_UINT64_T, 0, comm.get()),
-      "MPI_Bcast");
-  header_->learn(numbers_, file_);
+  const bool has_numbers = share_numbers();
+  if (has_numbers) header_->learn(numbers_, file_);
   const mpiio::Hints& asked = context_.settings.hints;
   choices_ = collective::Settings(options_, {asked.begin(), asked.end()},
                                   separated(comm.broadcast(hints)), path_);
   choices_.agree(comm);
+  if (has_numbers) return;  // else after the last collective call, so that nobody waits
+  throw IoError(fmt::format(
+      "Rank {} does not have the definition of the last file, which rank 0 reuses for '{}'; define "
+      "each file with reuse_definition=off.",
+      comm.rank(), path_));
+}
+
+// The root would wait in a broadcast of many numbers until each rank has a core. Where the
+// definition is an earlier one, all ranks have them. Returns false on a rank that does not.
+bool RearrangedMethod::share_numbers() {
+  const Comm& comm = context_.comm;
+  std::array<std::uint64_t, 3> told = {reused_definition_ ? 1U : 0U, numbers_.size(),
+                                       state_->serial};
+  check_mpi(MPI_Bcast(told.data(), static_cast<int>(told.size()), MPI_UINT64_T, 0, comm.get()),
+            "MPI_Bcast");
+  reused_definition_ = told[0] != 0;
+  if (reused_definition_) {
+    numbers_ = state_->numbers;
+    return state_->serial == told[2] && numbers_.size() == told[1];
+  }
+  numbers_.resize(told[1]);
+  check_mpi(
+      MPI_Bcast(numbers_.data(), static_cast<int>(numbers_.size()), MPI_UINT64_T, 0, comm.get()),
+      "MPI_Bcast");
+  return true;
 }
 
 void RearrangedMethod::open_here() {

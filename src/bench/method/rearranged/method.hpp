@@ -97,6 +97,7 @@ class RearrangedMethod : public Method {
   std::vector<collective::Part> parts_of(std::span<const PlacedTransfer> transfers);
   bool has_definition() const;
   std::vector<std::uint64_t> define_on_root();
+  bool share_numbers();
   void plan_for(std::span<const std::uint64_t> rounds, std::span<const PlacedTransfer> transfers,
                 const FileDomain& domain);
 

@@ -204,7 +204,7 @@ def test_slabmark_bench_runs_checkpoints_through_every_method(run, tmp_path, arg
 
 
 @pytest.mark.parametrize("args, culprit", [
-    (["--grid-of-ranks", "2,2,2", "--domain", "8,8,8"], "start as many ranks"),
+    (["--grid-of-ranks", "2,2,2", "--domain", "8,8,8"], "make both equal"),
     (["--grid-of-ranks", "2,2", "--domain", "8,8,8"], "--grid-of-ranks"),
     (["--grid-of-ranks", "2,2,1", "--domain", "8,0,8"], "--domain"),
     (["--grid-of-ranks", "2,2,1", "--domain", "8,8,8", "--chunk", "9,99,9"], "chunk"),

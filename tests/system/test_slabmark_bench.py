@@ -51,6 +51,36 @@ def test_every_method_reads_what_another_rank_wrote(run, map_file, tmp_path, ran
     assert done.stdout.count(" yes") == len(methods) + 2
 
 
+@pytest.mark.parametrize("writers", [1, long(3), 4, long(16)])
+def test_every_method_reads_in_blocks_what_other_ranks_wrote(run, map_file, tmp_path, methods_that_keep_data, writers):
+    methods = methods_that_keep_data
+    done = bench(run, map_file, tmp_path, "--written-by", writers, "--method", ",".join(methods), "--trials", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" yes") == len(methods) + 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("writers", [2, 8])
+def test_a_checkpoint_is_read_on_another_number_of_ranks(run, tmp_path, writers):
+    grid = {2: "1,2,1", 8: "2,2,2"}[writers]
+    done = run("slabmark bench", ["checkpoint", "--grid-of-ranks", grid, "--domain", "6,4,10", "--steps", "2", "--written-by", writers,
+                                  "--method", "hdf5-rearranged,mpiio-rearranged", "--trials", "1", "-d", tmp_path], ranks=4)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" yes") == 2 + 2
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("args, words", [
+    (["checkpoint", "--grid-of-ranks", "2,1,1", "--domain", "4,4,4", "--written-by", "3"], "make both equal"),
+    (["slice", "--grid", "8,8,8", "--plane", "z=3", "--written-by", "2"], "--written-by"),
+])
+def test_a_wrong_number_of_writers_is_refused(run, tmp_path, args, words):
+    done = run("slabmark bench", [*args, "--method", "mpiio-collective", "-d", tmp_path])
+    assert done.returncode == 2 and words in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 @needs_pnetcdf
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_calls_in_which_pnetcdf_1_15_0_hangs_are_a_row_of_the_table(run, map_file, tmp_path, ranks, as_pnetcdf_1_15):

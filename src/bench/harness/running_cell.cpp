@@ -252,9 +252,8 @@ void RunningCell::verify_written(const Pattern& pattern, const std::string& path
 void RunningCell::verify_read(const CellFile& file, const std::string& path) {
   if (cell_.method->format == FileFormat::none || !shared_.options.verify) return;
   const std::string sentence = describe_agreed(comm_, file.mismatch(), moved());
-  note_check(
-      path, comm_.sum(file.checked()), sentence,
-      cell_.after ? "buffers, each rank its own part" : "buffers, each rank another rank's part");
+  note_check(path, comm_.sum(file.checked()), sentence,
+             cell_.after ? "buffers, each rank its own part" : "buffers, each rank what it read");
 }
 
 void RunningCell::note_check(const std::string& path, std::uint64_t elements,

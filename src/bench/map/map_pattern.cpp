@@ -20,8 +20,10 @@ namespace {
 /// The maps of a file, and what reading them takes.
 class Maps {
  public:
-  Maps(const Comm& comm, const std::string& path, bool for_reading)
-      : comm_(comm), for_reading_(for_reading) {
+  Maps(const Comm& comm, const std::string& path, bool for_reading, int writers)
+      : comm_(comm),
+        for_reading_(for_reading),
+        writers_(writers == 0 ? comm.size() : std::min(writers, comm.size())) {
     comm.barrier();
     timed(open_seconds_, [&] { file_ = open_map(comm, path); });
   }
@@ -54,7 +56,7 @@ class Maps {
   /// Collective: what `rank` owns of map `k`. Ranks may read an element together. The first parts
   /// are written, by each rank its own, and have each element once.
   SelectionPtr read(std::size_t k, int rank) {
-    MapPart part = file_->read(k, rank, comm_.size());
+    MapPart part = rank < writers_ ? file_->read(k, rank, writers_) : nothing_of(k);
     read_seconds_ += part.read_seconds;
     sort_seconds_ += part.sort_seconds;
     max_requests_ = std::max<std::uint64_t>(max_requests_, part.runs.size());
@@ -74,6 +76,12 @@ class Maps {
   }
 
  private:
+  /// Collective with the reading of others' parts: that of a rank beyond the recorded ones.
+  MapPart nothing_of(std::size_t k) {
+    const int recorded = static_cast<int>(file_->maps()[k].recorded_ranks);
+    return file_->read(k, recorded, recorded + 1);
+  }
+
   bool overlaps(std::size_t k, const MapPart& part) const {
     const bool within = comm_.any(part.is_shared);
     return coverage(comm_, file_->maps()[k], part.runs).overlaps > 0 || within;
@@ -98,6 +106,7 @@ class Maps {
 
   const Comm& comm_;
   bool for_reading_;
+  int writers_;  ///< ranks that have a part, from rank 0 on
   std::unique_ptr<MapFile> file_;
   double open_seconds_ = 0.0;
   double read_seconds_ = 0.0;
@@ -120,7 +129,7 @@ std::vector<Dimension> dimensions_of(const MapHeader& header, std::size_t k, boo
 }  // namespace
 
 MapPattern make_map_pattern(const Comm& comm, const MapPatternRequest& request) {
-  Maps maps(comm, request.path, request.with_neighbours);
+  Maps maps(comm, request.path, request.with_neighbours, request.writers);
   if (request.only_map && *request.only_map >= maps.count()) {
     throw InputError(
         fmt::format("{}, so there is no map {}.", maps.count_text(), *request.only_map + 1));
@@ -151,7 +160,7 @@ MapPattern make_map_pattern(const Comm& comm, const MapPatternRequest& request) 
 
 MapPattern make_output_map_pattern(const Comm& comm, const OutputPatternRequest& request) {
   const OutputTable table = find_output_table(request.output);
-  Maps maps(comm, request.path, request.with_neighbours);
+  Maps maps(comm, request.path, request.with_neighbours, request.writers);
   if (maps.count() != table.maps.size()) {
     throw InputError(fmt::format("{}, but the output file {} needs {}.", maps.count_text(),
                                  table.name, table.maps.size()));

@@ -18,6 +18,7 @@ struct MapPatternRequest {
   std::optional<std::uint64_t> only_map;  ///< 0-based; else variable i uses map i mod maps
   std::uint64_t rounds = 1;  ///< time records; more than one gives every variable a time dimension
   bool with_neighbours = false;  ///< also the pattern of the next rank, for reading back
+  int writers = 0;  ///< ranks that have a part, from rank 0 on; 0: all, as for more than there are
   std::string prefix;  ///< "D_" names the variables D_0, D_1, ...; empty: var0000, var0001, ...
 };
 
@@ -28,6 +29,7 @@ struct OutputPatternRequest {
   ElementType real = ElementType::float64;
   std::uint64_t records = 1;
   bool with_neighbours = false;  ///< also the pattern of the next rank, for reading back
+  int writers = 0;  ///< ranks that have a part, from rank 0 on; 0: all, as for more than there are
 };
 
 /// A decomposition as a pattern.

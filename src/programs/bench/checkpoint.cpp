@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "bench/harness/block_reader.hpp"
 #include "bench/pattern/checkpoint_pattern.hpp"
 #include "core/base/error.hpp"
 #include "core/command_line/command_line.hpp"
@@ -32,17 +35,25 @@ class CheckpointCommand : public PatternCommand {
     command.add_count("--steps", grid_.steps, "Time steps", rounds_of_pattern).retired("--time");
   }
 
+  bool takes_writers() const override { return true; }
+  void set_writers(std::uint64_t writers) override { writers_ = writers; }
+
   Pattern part(std::uint64_t rank, std::uint64_t ranks) override {
-    if (grid_.blocks() != ranks) {
-      throw InputError(
-          fmt::format("--grid-of-ranks {} needs {} ranks, but there are {}; start as many ranks.",
-                      fmt::join(grid_.processor, ","), grid_.blocks(), ranks));
+    const std::uint64_t writers = writers_.value_or(ranks);
+    if (grid_.blocks() != writers) {
+      throw InputError(fmt::format("--grid-of-ranks {} needs {} ranks, but {} {}; make both equal.",
+                                   fmt::join(grid_.processor, ","), grid_.blocks(),
+                                   writers_ ? "--written-by names" : "the ranks started are",
+                                   writers));
     }
-    return make_checkpoint_pattern(grid_, rank, ranks);
+    const std::uint64_t active = std::min(writers, ranks);
+    if (rank >= active) return without_elements(make_checkpoint_pattern(grid_, 0, active));
+    return make_checkpoint_pattern(grid_, rank, active);
   }
 
  private:
   CheckpointGrid grid_;
+  std::optional<std::uint64_t> writers_;
 };
 
 }  // namespace

@@ -34,6 +34,9 @@ class DecompCommand : public PatternCommand {
 
   std::vector<std::string> inputs() const override { return {request_.path}; }
 
+  bool takes_writers() const override { return true; }
+  void set_writers(std::uint64_t writers) override { request_.writers = static_cast<int>(writers); }
+
   BuiltPattern build(const Comm& comm, bool for_reading) override {
     request_.with_neighbours = for_reading;
     if (!variables_ && !request_.only_map) {

@@ -33,6 +33,9 @@ class E3smCommand : public PatternCommand {
 
   void check() override { find_output_table(request_.output); }
 
+  bool takes_writers() const override { return true; }
+  void set_writers(std::uint64_t writers) override { request_.writers = static_cast<int>(writers); }
+
   BuiltPattern build(const Comm& comm, bool for_reading) override {
     request_.with_neighbours = for_reading;
     MapPattern pattern = make_output_map_pattern(comm, request_);

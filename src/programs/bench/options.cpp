@@ -1,6 +1,7 @@
 #include "programs/bench/options.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -23,8 +24,9 @@ void add_directory(Command& command, Options& options, const char* help) {
   command.add_text("-d,--output-dir", "DIR", options.directory, help).retired("-o");
 }
 
-/// What all patterns take.
-void add_shared_options(Command& command, Options& options, std::vector<std::string>& methods) {
+/// What all patterns take, or with `by_writers` those whose writers may be others than the readers.
+void add_shared_options(Command& command, Options& options, std::vector<std::string>& methods,
+                        bool by_writers) {
   command
       .add_list("--method", methods,
                 "Methods, separated by commas; 'slabmark bench methods' lists them")
@@ -36,13 +38,21 @@ void add_shared_options(Command& command, Options& options, std::vector<std::str
                    std::vector(std::begin(content_kinds), std::end(content_kinds)));
   command.add_flag("--read", options.read,
                    "Measure reading: each rank reads what another one wrote");
-  command.add_parsed("--read-shape", "WORD", names_of(read_shapes),
-                     "Measure reading by one rank, as programs that look into a file do",
-                     [&options](const std::string& word, const std::string& what) {
-                       options.read_shape = parse_word(word, what, read_shapes);
-                       options.read = true;
-                       options.bounds = false;
-                     });
+  OptionHandle read_shape =
+      command.add_parsed("--read-shape", "WORD", names_of(read_shapes),
+                         "Measure reading by one rank, as programs that look into a file do",
+                         [&options](const std::string& word, const std::string& what) {
+                           options.read_shape = parse_word(word, what, read_shapes);
+                           options.read = true;
+                           options.bounds = false;
+                         });
+  if (by_writers) {
+    command
+        .add_count("--written-by", options.written_by,
+                   "Ranks that wrote the file; measure how all ranks read it in blocks",
+                   {.min = 1, .max = INT_MAX})
+        .excludes(read_shape);
+  }
   command.add_count("--rounds-together", options.rounds_together,
                     "Rounds that are posted before the ranks meet again", {.min = 1});
   command.add_flag(
@@ -91,6 +101,10 @@ void add_json(Command& command, std::string& json) {
 
 void resolve(Options& options, const std::vector<std::string>& names,
              std::unique_ptr<PatternCommand> pattern, const Command& command) {
+  if (options.written_by) {
+    options.read = true;
+    pattern->set_writers(*options.written_by);
+  }
   pattern->check();
   options.read = options.read || pattern->only_reads();
   options.pattern = std::move(pattern);
@@ -130,7 +144,7 @@ Parsed<Options> parse(int argc, const char* const* argv) {
     Command& command = line.root().add_command(pattern->name(), pattern->help());
     commands.push_back(&command);
     pattern->add_options(command);
-    add_shared_options(command, options, methods);
+    add_shared_options(command, options, methods, pattern->takes_writers());
   }
 
   if (auto help = line.parse(argc, argv)) return {std::nullopt, *help};

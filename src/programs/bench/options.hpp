@@ -20,8 +20,9 @@ struct Options : CommonOptions {
   std::unique_ptr<PatternCommand> pattern;
   std::vector<const MethodInfo*> methods;
   bool read = false;  ///< measure reading, of files written outside the measurement
-  std::optional<ReadShape> read_shape;  ///< of rank 0 alone; none: each rank another one's part
-  bool bounds = true;                   ///< also run the same bytes contiguously
+  std::optional<ReadShape> read_shape;      ///< of rank 0 alone; none: each rank another one's part
+  std::optional<std::uint64_t> written_by;  ///< ranks that write what all ranks read in blocks
+  bool bounds = true;                       ///< also run the same bytes contiguously
   std::uint64_t rounds_together = 1;
   ContentKind content = ContentKind::position;
   bool chart = false;

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/harness/block_reader.hpp"
 #include "bench/harness/bound.hpp"
 #include "bench/harness/run.hpp"
 #include "bench/harness/session.hpp"
@@ -54,6 +55,11 @@ void set_content(ContentKind kind, Pattern& pattern) {
 Patterns build_patterns(const Comm& world, const Options& options) {
   const bool by_all = options.read && !options.read_shape;
   Patterns patterns{options.pattern->build(world, by_all), {}, std::nullopt};
+  if (options.written_by) {
+    Pattern& written = patterns.built.written;
+    written.settings["written_by"] = std::to_string(*options.written_by);
+    patterns.built.read = make_block_reader(world, written);
+  }
   if (options.read_shape) {
     agreed(world, [&] {
       patterns.built.read =
@@ -63,7 +69,8 @@ Patterns build_patterns(const Comm& world, const Options& options) {
   set_content(options.content, patterns.built.written);
   if (patterns.built.read) set_content(options.content, *patterns.built.read);
   if (options.bounds) {
-    const bool reads_otherwise = patterns.built.reads_otherwise && patterns.built.read;
+    const bool reads_otherwise =
+        patterns.built.read && (patterns.built.reads_otherwise || options.written_by);
     const Pattern& bounded = reads_otherwise ? *patterns.built.read : patterns.built.written;
     patterns.bound = bound_of(world, bounded);
     // Reading back what the next rank wrote: ranks' bytes differ, so the parts are the next rank's.

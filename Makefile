@@ -9,7 +9,7 @@ programs := dat2nc dwrite_eval e3sm_io h5perf seism-core-check seism-core-slice 
 sources = $(shell find src tests studies plugins -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .NOTPARALLEL:
-.PHONY: all demo check-slice check-pnetcdf check-h5py cluster results test test-all coverage install test-installed bare docs deb matrix $(programs) format check-format lint clean distclean help
+.PHONY: all demo check-slice check-pnetcdf check-h5py cluster results test test-all coverage install test-installed bare docs deb dist matrix $(programs) format check-format lint clean distclean help
 
 # Those that are built, in the top folder too, where the users of the originals look for them.
 link = $(foreach program,$(1),[ ! -e $(build)/bin/$(program) ] || ln -sfn $(build)/bin/$(program) $(program);)
@@ -50,6 +50,9 @@ bare:
 
 deb:
 	@setup/deb
+
+dist:
+	@setup/dist
 
 matrix:
 	@setup/matrix
@@ -109,6 +112,7 @@ help:
 	@echo 'make results         measure the numbers that README and docs state, and compare them (docs/dev/results.md); CHECK=1 measures nothing'
 	@echo 'make bare            the two commands of the README in fresh Debian roots, as root, and what they say without root'
 	@echo 'make deb             Debian packages in build/deb, tried in an empty root'
+	@echo 'make dist            the source archive, the wheel of the lab and the Debian packages of a release, in build/dist, with checksums'
 	@echo 'make matrix          all tests with each MPI, HDF5, PnetCDF and compiler of a table (docs/dev/testing.md)'
 	@echo 'make docs            the documentation as a site that opens offline, in build/site, with all options of each program'
 	@echo 'make format          clang-format; make check-format only looks'

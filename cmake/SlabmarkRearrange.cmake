@@ -21,7 +21,7 @@ function(slabmark_c_library name)
   # So that a program in C or Fortran links the archive.
   set_target_properties(${name}_static PROPERTIES EXPORT_NAME ${short}_static LINKER_LANGUAGE C)
   set_target_properties(${name}_shared PROPERTIES LINKER_LANGUAGE CXX LINK_DEPENDS ${symbols}
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
   target_link_options(${name}_shared PRIVATE -Wl,--version-script,${symbols})
 endfunction()
 

@@ -1,6 +1,7 @@
 """Where other people's tools meet Slabmark: the application of Ramble, the workflow of GitHub Actions."""
 
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import types
 
 import pytest
+import slabmark
 from conftest import LAB, needs_pnetcdf
 
 PACKAGING = LAB.parent / "packaging"
@@ -78,6 +80,42 @@ def test_the_real_ramble_sets_up_runs_and_analyses_the_workspace(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
     found = (space / "results.latest.txt").read_text()
     assert found.count("Status = SUCCESS") == 2 and "hdf5-slab context" in found
+
+
+def test_recipes_are_of_this_release():
+    version = re.escape(slabmark.__version__)
+    [easyconfig] = (PACKAGING / "easybuild").glob("*.eb")
+    assert re.fullmatch(f"Slabmark-{version}-.*\\.eb", easyconfig.name)
+    assert re.search(f"^version = '{version}'$", easyconfig.read_text(), re.M)
+    assert re.search(f'^  version: "{version}"$', (PACKAGING / "conda/recipe.yaml").read_text(), re.M)
+    assert f'version("{slabmark.__version__}", tag="v{slabmark.__version__}")' in (PACKAGING / "spack/packages/slabmark/package.py").read_text()
+
+
+def test_a_release_is_made_of_committed_changes_in_a_checkout(tmp_path):
+    (tmp_path / "setup").mkdir()
+    for name in ("dist", "surroundings.sh"):
+        shutil.copy(LAB.parent / "setup" / name, tmp_path / "setup")
+    dist = lambda: subprocess.run([tmp_path / "setup/dist"], capture_output=True, text=True, env=os.environ | {"TMPDIR": str(tmp_path)})
+    done = dist()
+    assert done.returncode == 2 and "is none" in done.stderr, done.stderr
+    if not shutil.which("git"):
+        pytest.skip("git is not installed here")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    done = dist()
+    assert done.returncode == 2 and "uncommitted changes" in done.stderr, done.stderr
+    assert not (tmp_path / "build").exists()
+
+
+@pytest.mark.parametrize("text, said", [("$Format:%H$", "unknown"), ("0123456789abcdef0123456789abcdef01234567", "0123456789ab")])
+def test_a_program_of_a_source_archive_knows_its_commit(tmp_path, text, said):
+    (tmp_path / "cmake").mkdir()
+    (tmp_path / "cmake/revision.txt").write_text(f"{text}\n")
+    cmake = shutil.which("cmake", path=os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]]))
+    if not cmake:
+        pytest.skip("CMake is not installed here")
+    words = ["-D", f"source={tmp_path}", "-D", f"output={tmp_path / 'out.hpp'}", "-P", LAB.parent / "cmake/WriteGitRevision.cmake"]
+    subprocess.run([cmake, *words], check=True)
+    assert f'"{said}"' in (tmp_path / "out.hpp").read_text()
 
 
 WORKFLOWS, FORMS = "vendor.github-workflows", "vendor.github-issue-forms"

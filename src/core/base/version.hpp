@@ -4,7 +4,7 @@
 
 namespace slabmark {
 
-std::string_view version();  ///< "0.1.0"
+std::string_view version();  ///< "1.0.0"
 std::string_view
 git_revision();  ///< "1a2b3c4d5e6f", with "-dirty" if files differ; "unknown" outside git
 std::string_view compiler();    ///< "GNU 12.2.0"

@@ -22,6 +22,7 @@ class Slabmark(CMakePackage):
     license("BSD-3-Clause")
 
     version("main", branch="main")
+    version("1.0.0", tag="v1.0.0")
 
     variant("pnetcdf", default=True, description="PnetCDF methods and .nc decomposition maps")
 

@@ -377,6 +377,65 @@ static void hdf5(const char* path, hsize_t user_block) {
          slabmark_open_pnetcdf(decomposed, path, SLABMARK_READ, MPI_INFO_NULL, &file));
 }
 
+/* One rank opens a file by HDF5, and makes its attribute or changes it. */
+static void put_time(hid_t hdf5, int value) {
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t time = H5Aexists(hdf5, "time") > 0 ? H5Aopen(hdf5, "time", H5P_DEFAULT)
+                                                 : H5Acreate2(hdf5, "time", H5T_NATIVE_INT, space,
+                                                              H5P_DEFAULT, H5P_DEFAULT);
+  must_native(H5Awrite(time, H5T_NATIVE_INT, &value), "H5Awrite");
+  H5Aclose(time);
+  H5Sclose(space);
+}
+
+static void fill_hdf5(const char* path) {
+  int file = 0, area = -1, t = -1;
+  must(slabmark_open_hdf5(decomposed, path, SLABMARK_WRITE, MPI_INFO_NULL, &file), path);
+  must(slabmark_inq_varid(file, "area", &area), "area");
+  must(slabmark_inq_varid(file, "T", &t), "T");
+  must(slabmark_write_darray(file, area, area_decomp, own, area_data, NULL), "area");
+  write_records(file, t);
+  must(slabmark_close(file), "slabmark_close");
+}
+
+/* HDF5 defines the first of three files. */
+static void define_once(const char* folder) {
+  const char* const names[] = {"first.h5", "same.h5", "later.h5"};
+  const double latitudes[] = {-90, 0, 90};
+  const hsize_t three = 3;
+  int definition = 0;
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, names[0]);
+  init();
+  if (rank == 0) {
+    const hid_t first = H5Fcreate(path, H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
+    make_dataset(first, "area", H5T_NATIVE_DOUBLE, 'c');
+    make_dataset(first, "T", H5T_NATIVE_FLOAT, 't');
+    const hid_t space = H5Screate_simple(1, &three, NULL);
+    const hid_t lat =
+        H5Dcreate2(first, "lat", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    must_native(H5Dwrite(lat, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, latitudes), "lat");
+    H5Dclose(lat);
+    H5Sclose(space);
+    put_time(first, 1);
+    H5Fclose(first);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  must(slabmark_keep_definition(decomposed, path, &definition), "slabmark_keep_definition");
+  for (int i = 0; i < 3; ++i) {
+    snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    if (i > 0)
+      must(slabmark_create_defined(definition, path, MPI_INFO_NULL), "slabmark_create_defined");
+    if (i == 2 && rank == 0) {
+      const hid_t later = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+      put_time(later, 2);
+      H5Fclose(later);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    fill_hdf5(path);
+  }
+}
+
 static void must_go(const char* folder) {
   if (chdir(folder) != 0) must_native(-1, "chdir");
 }
@@ -618,6 +677,7 @@ int main(int argc, char** argv) {
   if (strncmp(argv[1], "take", 4) == 0) take(argv[1], argv[2]);
   if (strcmp(argv[1], "hdf5") == 0) hdf5(argv[2], 0);
   if (strcmp(argv[1], "hdf5 after a user block") == 0) hdf5(argv[2], 2048);
+  if (strcmp(argv[1], "define once") == 0) define_once(argv[2]);
   if (strcmp(argv[1], "late") == 0) late(argv[2]);
   if (strcmp(argv[1], "leave") == 0) leave(argv[2]);
   if (argc > 4 && init_with_io_ranks(atoi(argv[4]), argv[3])) {

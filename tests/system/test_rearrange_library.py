@@ -166,6 +166,25 @@ def test_datasets_of_hdf5_are_written_where_they_lie_and_others_are_refused_on_a
         assert np.array_equal(file["grows"][:], expected.astype(np.float32))
 
 
+@pytest.mark.fast
+@pytest.mark.parametrize("ranks", [long(1), 3])
+def test_files_of_one_structure_are_defined_once(run, tmp_path, ranks):
+    done = run("rearrange_cases", ["define once", tmp_path], ranks=ranks, launch=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "same.h5").read_bytes() == (tmp_path / "first.h5").read_bytes()
+    expected = np.arange(480).reshape(5, 96) + 1000 * np.arange(3)[:, None, None]
+    for name, time in {"first": 1, "same": 1, "later": 2}.items():
+        with h5py.File(tmp_path / f"{name}.h5", "a") as file:
+            assert file.attrs["time"] == time
+            assert np.array_equal(file["lat"][:], [-90, 0, 90])
+            assert np.array_equal(file["area"][:], 0.5 * np.arange(96))
+            assert np.array_equal(file["T"][:], expected.astype(np.float32))
+            file["more"] = np.arange(1000)
+        with h5py.File(tmp_path / f"{name}.h5") as file:
+            assert np.array_equal(file["more"][:], np.arange(1000))
+            assert np.array_equal(file["T"][:], expected.astype(np.float32))
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_a_file_is_not_taken_for_one_of_its_name_elsewhere(run, tmp_path, ranks):
     (tmp_path / "beside").mkdir()

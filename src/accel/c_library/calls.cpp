@@ -22,6 +22,7 @@
 #include "accel/c_library/open_file.hpp"
 #include "accel/c_library/raw_format.hpp"
 #include "accel/c_library/system.hpp"
+#include "collective/file_image.hpp"
 #include "collective/settings.hpp"
 #include "core/parallel/end_of_mpi.hpp"
 
@@ -54,7 +55,13 @@ struct DecompositionOf {
   std::shared_ptr<System> system;
   std::shared_ptr<Decomposition> decomposition;
 };
-using Handle = std::variant<std::shared_ptr<System>, DecompositionOf, std::shared_ptr<OpenFile>>;
+/// What a file of the system held when it was defined.
+struct DefinitionOf {
+  std::shared_ptr<System> system;
+  std::shared_ptr<const collective::FileImage> image;  ///< on rank 0
+};
+using Handle =
+    std::variant<std::shared_ptr<System>, DecompositionOf, DefinitionOf, std::shared_ptr<OpenFile>>;
 
 /// Never destroyed: after main() there may be no MPI to give anything back to.
 std::unordered_map<int, Handle>& handles() {
@@ -94,6 +101,7 @@ struct BelongsTo {
   const System* system;
   bool operator()(const std::shared_ptr<System>& its) const { return its.get() == system; }
   bool operator()(const DecompositionOf& its) const { return its.system.get() == system; }
+  bool operator()(const DefinitionOf& its) const { return its.system.get() == system; }
   bool operator()(const std::shared_ptr<OpenFile>& its) const { return &its->system() == system; }
 };
 
@@ -343,6 +351,37 @@ int slabmark_free_decomp(int decomp) {
   return guarded([&] {
     object<DecompositionOf>(decomp, "decomposition");
     handles().erase(decomp);
+  });
+}
+
+int slabmark_keep_definition(int system, const char* path, int* definition) {
+  return guarded([&] {
+    DefinitionOf kept{system_of(system), nullptr};
+    agreed(kept.system->comm(), SLABMARK_EARGUMENT, [&] {
+      refuse_null(path, "The path");
+      refuse_null(definition, "The place for the definition");
+      if (!kept.system->comm().is_root()) return;
+      kept.image = std::make_shared<const slabmark::collective::FileImage>(path);
+    });
+    *definition = new_handle(std::move(kept));
+  });
+}
+
+int slabmark_create_defined(int definition, const char* path, MPI_Info info) {
+  return guarded([&] {
+    const DefinitionOf kept = object<DefinitionOf>(definition, "definition");
+    agreed(kept.system->comm(), SLABMARK_EARGUMENT, [&] {
+      refuse_null(path, "The path");
+      const auto hints = slabmark::collective::usable_hints(info);
+      if (kept.image) kept.image->create(path, hints);
+    });
+  });
+}
+
+int slabmark_free_definition(int definition) {
+  return guarded([&] {
+    object<DefinitionOf>(definition, "definition");
+    handles().erase(definition);
   });
 }
 

@@ -21,6 +21,10 @@ int slabmark_fortran_open_raw(int system, const char* path, int mode, MPI_Fint i
   return slabmark_open_raw(system, path, mode, MPI_Info_f2c(info), file);
 }
 
+int slabmark_fortran_create_defined(int definition, const char* path, MPI_Fint info) {
+  return slabmark_create_defined(definition, path, MPI_Info_f2c(info));
+}
+
 int slabmark_fortran_init_decomp(int system, slabmark_type type, int ndims, const int64_t* extents,
                                  int64_t count, const int64_t* offsets, int* decomp) {
   return slabmark::rearrange::init_decomp(system, type, ndims, extents,

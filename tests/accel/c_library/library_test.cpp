@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <unistd.h>
@@ -158,6 +159,45 @@ TEST_F(RearrangeLibrary, WhatNoRankHasIsFilledOrStaysAsItIs) {
   EXPECT_EQ(all[598], 5598);
   EXPECT_EQ(all[599], 599);
   EXPECT_EQ(all[601], fill);
+}
+
+TEST_F(RearrangeLibrary, AFileThatIsDefinedLikeTheLastHasItsBytes) {
+  const auto first = scratch.file("first");
+  const auto second = scratch.file("second");
+  constexpr std::uint64_t end = (5 << 20) + 3;
+  if (rank == 0) {  // a header, some bytes behind 3 MiB of nothing, and nothing up to the end
+    std::ofstream made(first, std::ios::binary);
+    made << "header";
+    made.seekp(3 << 20);
+    made << std::string("a\0b", 3);
+    made.close();
+    std::filesystem::resize_file(first, end);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  int definition = 0;
+  ASSERT_EQ(slabmark_keep_definition(system, first.c_str(), &definition), SLABMARK_OK)
+      << slabmark_message();
+  const auto bytes_of = [](const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  const std::string before = bytes_of(first);
+  EXPECT_EQ(before.size(), end);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) std::ofstream(first, std::ios::binary) << "data, which no other file gets";
+  ASSERT_EQ(slabmark_create_defined(definition, second.c_str(), MPI_INFO_NULL), SLABMARK_OK)
+      << slabmark_message();
+  EXPECT_TRUE(bytes_of(second) == before);
+  EXPECT_EQ(slabmark_create_defined(definition, second.c_str(), MPI_INFO_NULL), SLABMARK_EIO)
+      << "it is there";
+  EXPECT_TRUE(bytes_of(second) == before) << "and stays as it is";
+  EXPECT_EQ(slabmark_create_defined(definition, nullptr, MPI_INFO_NULL), SLABMARK_EARGUMENT);
+  EXPECT_EQ(slabmark_free_definition(definition), SLABMARK_OK);
+  EXPECT_EQ(slabmark_free_definition(definition), SLABMARK_EHANDLE);
+  EXPECT_EQ(slabmark_create_defined(definition, second.c_str(), MPI_INFO_NULL), SLABMARK_EHANDLE);
+  const auto missing = scratch.file("missing");
+  EXPECT_EQ(slabmark_keep_definition(system, missing.c_str(), &definition), SLABMARK_EIO);
+  EXPECT_THAT(slabmark_message(), HasSubstr(missing));
 }
 
 TEST_F(RearrangeLibrary, AGetBringsWhatTheLastPutOfItsFlushLeftWhateverTheirOrder) {

@@ -131,6 +131,22 @@ int slabmark_free_decomp(int decomp);
  * of these libraries. */
 int slabmark_open_raw(int system, const char* path, int mode, MPI_Info info, int* file);
 
+/** Keeps what a file library wrote when it defined a file, for the next files that are defined
+ * alike. Collective.
+ *
+ * The file at `path` is closed, and holds no data yet that the next file shall not have. All of its
+ * bytes that are not zero stay in the memory of rank 0. */
+int slabmark_keep_definition(int system, const char* path, int* definition);
+
+/** Makes a new file with those bytes, in place of the calls of the library. Collective.
+ *
+ * No file may be at `path`. Open it like one that the library has defined. Attributes that differ
+ * from those of the kept file must be changed by the library, which may open the file before. */
+int slabmark_create_defined(int definition, const char* path, MPI_Info info);
+
+/** Frees what slabmark_keep_definition() keeps. Not collective. */
+int slabmark_free_definition(int definition);
+
 /** Defines an array of `elements` at byte `offset` of a raw file. All ranks define the same. With
  * `record_bytes` > 0 the array has records, one at every multiple of that. */
 int slabmark_def_raw(int file, slabmark_type type, int64_t elements, int64_t offset,

@@ -39,6 +39,7 @@ module slabmark_rearrange
 
   public :: slabmark_init, slabmark_init_io, slabmark_set_option, slabmark_finalize
   public :: slabmark_init_decomp, slabmark_init_decomp_runs, slabmark_free_decomp
+  public :: slabmark_keep_definition, slabmark_create_defined, slabmark_free_definition
   public :: slabmark_open_raw, slabmark_def_raw, slabmark_inq_varid, slabmark_set_frame
   public :: slabmark_write_darray, slabmark_read_darray, slabmark_iput_darray, slabmark_iget_darray
   public :: slabmark_flush, slabmark_sync, slabmark_close
@@ -111,6 +112,23 @@ module slabmark_rearrange
     integer(c_int) function c_free_decomp(decomp) bind(c, name="slabmark_free_decomp")
       import :: c_int
       integer(c_int), value :: decomp
+    end function
+    integer(c_int) function c_keep_definition(system, path, definition) &
+        bind(c, name="slabmark_keep_definition")
+      import :: c_int, c_char
+      integer(c_int), value :: system
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), intent(out) :: definition
+    end function
+    integer(c_int) function c_create_defined(definition, path, info) &
+        bind(c, name="slabmark_fortran_create_defined")
+      import :: c_int, c_char
+      integer(c_int), value :: definition, info
+      character(kind=c_char), intent(in) :: path(*)
+    end function
+    integer(c_int) function c_free_definition(definition) bind(c, name="slabmark_free_definition")
+      import :: c_int
+      integer(c_int), value :: definition
     end function
     integer(c_int) function c_open_raw(system, path, mode, info, file) &
         bind(c, name="slabmark_fortran_open_raw")
@@ -225,6 +243,27 @@ contains
   integer function slabmark_free_decomp(decomp) result(code)
     integer, intent(in) :: decomp
     code = c_free_decomp(decomp)
+  end function
+
+  !> Keeps what a file library wrote when it defined a file, for files that are defined alike.
+  integer function slabmark_keep_definition(system, path, definition) result(code)
+    integer, intent(in) :: system
+    character(len=*), intent(in) :: path
+    integer, intent(out) :: definition
+    code = c_keep_definition(system, trim(path) // c_null_char, definition)
+  end function
+
+  !> Makes a new file with those bytes, in place of the calls of the library.
+  integer function slabmark_create_defined(definition, path, info) result(code)
+    integer, intent(in) :: definition, info
+    character(len=*), intent(in) :: path
+    code = c_create_defined(definition, trim(path) // c_null_char, info)
+  end function
+
+  !> Frees what slabmark_keep_definition keeps.
+  integer function slabmark_free_definition(definition) result(code)
+    integer, intent(in) :: definition
+    code = c_free_definition(definition)
   end function
 
   !> Opens a file without a header.

@@ -1,6 +1,5 @@
 #include "bench/method/rearranged/definition.hpp"
 
-#include <algorithm>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -63,26 +62,6 @@ std::string definition_key(const Pattern& pattern, const Settings& settings) {
   words.add(pattern.attributes);
   for (const Dataset& dataset : pattern.datasets) words.add(dataset);
   return words.take();
-}
-
-// Zeros need not be written: they are what a file has where nothing was.
-Definition::Definition(std::string key, const std::string& path, std::uint64_t bytes,
-                       const RunList& metadata)
-    : key_(std::move(key)), bytes_(bytes) {
-  const auto is_zero = [](std::byte one) { return one == std::byte{0}; };
-  collective::File file(MPI_COMM_SELF, path, collective::File::Access::read, {});
-  for (const Run run : metadata) {
-    Part part{run.offset, std::vector<std::byte>(run.length)};
-    file.read(run.offset, part.bytes.data(), run.length);
-    const auto last = std::find_if_not(part.bytes.rbegin(), part.bytes.rend(), is_zero);
-    part.bytes.erase(last.base(), part.bytes.end());
-    if (!part.bytes.empty()) parts_.push_back(std::move(part));
-  }
-  file.close();
-}
-
-void Definition::write(collective::File& file) const {
-  for (const Part& part : parts_) file.write(part.offset, part.bytes.data(), part.bytes.size());
 }
 
 }  // namespace slabmark

@@ -15,6 +15,7 @@
 #include "bench/method/shared/effective.hpp"
 #include "bench/method/shared/selection_cache.hpp"
 #include "collective/exchange/chunk_order.hpp"
+#include "collective/file_image.hpp"
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -45,6 +46,10 @@ std::map<std::string, std::string> separated(const std::string& text) {
 
 /// Serves the next file, too: no plan and no memory is made for a file that looks like the last.
 struct RearrangedMethod::CachedState {
+  struct Definition {
+    std::string key;
+    collective::FileImage image;
+  };
   std::optional<Definition> definition;  ///< on root, of the last file that the library defined
   std::optional<Definition> made;        ///< the same, until all ranks have its numbers
   std::vector<std::uint64_t> numbers;    ///< its numbers, on all ranks
@@ -79,17 +84,15 @@ RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::stri
 }
 
 bool RearrangedMethod::has_definition() const {
-  return state_->definition && state_->definition->key() == definition_key_;
+  return state_->definition && state_->definition->key == definition_key_;
 }
 
 void RearrangedMethod::create(const std::string& path) {
   path_ = path;
   if (!context_.comm.is_root()) return;
-  const mpiio::Hints hints = collective::with_own_hints(context_.settings.hints);
-  if (!has_definition()) return header_->create(path, hints);
-  auto file = mpiio::File::create(MPI_COMM_SELF, path, hints);
-  file.resize(state_->definition->bytes());
-  file.close();
+  const mpiio::Hints& hints = context_.settings.hints;
+  if (has_definition()) return state_->definition->image.create(path, hints);
+  header_->create(path, collective::with_own_hints(hints));
 }
 
 void RearrangedMethod::define() {
@@ -104,18 +107,13 @@ void RearrangedMethod::define() {
 std::vector<std::uint64_t> RearrangedMethod::define_on_root() {
   state_->made.reset();
   reused_definition_ = has_definition();
-  if (reused_definition_) {
-    open_here();
-    state_->definition->write(file_);
-    return state_->numbers;
-  }
+  if (reused_definition_) return state_->numbers;  // the file was made with it
   const std::vector<std::uint64_t> numbers = header_->define();
   open_here();
   if (definition_key_.empty() || !file_.is_open()) return numbers;
-  const std::uint64_t bytes = file_.size();
-  const RunList metadata = header_->metadata(bytes);
+  const RunList metadata = header_->metadata(file_.size());
   if (!metadata.empty()) {
-    state_->made.emplace(definition_key_, path_, bytes, metadata);
+    state_->made.emplace(definition_key_, collective::FileImage(path_, metadata));
   }
   return numbers;
 }

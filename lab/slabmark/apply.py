@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 
 from slabmark import launch, linked, programs, surroundings
@@ -16,6 +17,12 @@ from slabmark.commands.apply import LAYOUTS, NOTHING, PNETCDF
 from slabmark.errors import InputError
 
 LIBRARY = "libslabmark_pnetcdf.so"
+COMPRESSOR, COMPRESS, SHUFFLE = "libslabmark_compress.so", "SLABMARK_COMPRESS", "SLABMARK_COMPRESS_SHUFFLE"
+# In a process of its own, since it loads MPI and HDF5.
+ASK_COMPRESSOR = """import ctypes, sys
+ask = ctypes.CDLL(sys.argv[1]).slabmark_compress_refusal
+ask.restype, ask.argtypes = ctypes.c_char_p, (ctypes.c_char_p, ctypes.c_int)
+print((ask(sys.argv[2].encode(), int(sys.argv[3])) or b"").decode(errors="replace"))"""
 PRELOAD, REPORT, SWITCH = "LD_PRELOAD", "SLABMARK_REPORT", "SLABMARK_DROPIN"
 OVERLAP, OVERLAP_MEMORY = "SLABMARK_OVERLAP", "SLABMARK_OVERLAP_MEMORY"
 PLUGIN, CONNECTOR, PLUGINS = "libslablog.so", "HDF5_VOL_CONNECTOR", "HDF5_PLUGIN_PATH"
@@ -33,8 +40,9 @@ def main(arguments, console):
     if arguments.check and arguments.way == NOTHING:
         raise InputError(f"--check compares a run with what --with puts into the program to one without, and --with {NOTHING} puts nothing.")
     variables = named | settings(arguments.way, arguments.report, os.environ | named) | overlap(arguments)
+    variables |= compression(arguments, surroundings.environment_of_user() | named)
     if arguments.way != NOTHING:
-        check_programs(command, arguments.way, surroundings.environment_of_user() | named)
+        check_programs(command, arguments.way, surroundings.environment_of_user() | named, COMPRESS in variables)
     if arguments.check:
         return check_files(program, command, arguments, variables, named)
     command, more = launch.forward(command, variables)
@@ -65,7 +73,7 @@ def check_files(program, command, arguments, variables, named):
             os.lseek(0, place, os.SEEK_SET)  # each run reads the same
         return capture.run(program, words, (native if natively else environment) | more)
 
-    return check.main(run, command, arguments.check_dir, arguments.way)
+    return check.main(run, command, arguments.check_dir, arguments.way, arguments.compress is not None)
 
 
 def layout_of(way):
@@ -111,14 +119,39 @@ def settings(way=PNETCDF, report=False, before=None):
     return found | {PRELOAD: f"{library}:{others}" if others else library} | ({REPORT: "1"} if report else {})
 
 
-def check_programs(words, way, environment):
+def compression(arguments, environment):
+    """The variables with which files are compressed. InputError where the libraries here cannot compress like that."""
+    if arguments.compress is None:
+        if arguments.shuffle:
+            raise InputError("--shuffle is of no use alone; name a compression as well, with --compress.")
+        return {}
+    if PNETCDF not in arguments.way.split(","):
+        raise InputError(f"--compress compresses the files of the drop-in for PnetCDF, which --with {arguments.way} leaves out: leave out "
+                         f"--compress, or have both by --with {PNETCDF},{layout_of(arguments.way) or LAYOUTS[0]}.")
+    library = programs.find_library(COMPRESSOR)
+    done = subprocess.run([sys.executable, "-c", ASK_COMPRESSOR, library, arguments.compress, str(int(arguments.shuffle))], env=environment,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+        raise InputError(f"'{library}', which compresses, cannot be used here: {reason}. Leave out --compress, or install what is missing.")
+    if reason := done.stdout.strip():
+        raise InputError(f"--compress {arguments.compress}: {reason}")
+    filters = {PLUGINS: environment[PLUGINS]} if PLUGINS in environment and not layout_of(arguments.way) else {}
+    return {COMPRESS: arguments.compress} | ({SHUFFLE: "1"} if arguments.shuffle else {}) | filters
+
+
+def check_programs(words, way, environment, compresses=False):
     """InputError if one of the words names a program into which this way cannot be put."""
     owns = [programs.find_library(LIBRARY if one == PNETCDF else PLUGIN) for one in way.split(",")]
     ours = {own: linked.libraries(own, environment) for own in owns}
+    compressor = linked.libraries(programs.find_library(COMPRESSOR), environment) if compresses else {}
     for word, own in itertools.product(programs.started_by(words), owns):
         theirs = linked.libraries(shutil.which(word), environment)
         if os.path.basename(own) == LIBRARY:
             linked.check_pnetcdf(word)
+            if compresses and (other := linked.hdf5_beside(theirs, compressor)):
+                raise InputError(f"'{word}' is linked with {other[0]}, and --compress needs {other[1]}: no process can have both. Build Slabmark with "
+                                 "the HDF5 of the program (docs/how-to/install.md), or compress the files afterwards with slabmark convert.")
             if bound := linked.bound_pnetcdf(word, theirs):
                 raise InputError(f"'{word}' calls PnetCDF from Fortran, and the calls within '{bound}' cannot be intercepted: it was linked with "
                                  "-Bsymbolic-functions, as in Ubuntu. Have it find another of that version (docs/reference/pnetcdf-drop-in.md).")

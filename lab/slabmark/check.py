@@ -59,8 +59,8 @@ class Outputs:
 class Files:
     """The files of a program, and how they were before it ran. All in `store` is ours."""
 
-    def __init__(self, watched, store):
-        self.watched, self.store = watched, pathlib.Path(store)
+    def __init__(self, watched, store, compressed=False):
+        self.watched, self.store, self.compressed = watched, pathlib.Path(store), compressed
         self.before = self._found()
         self.folders = set(self.seen)
         self.kept = {path: self._place("before", path) for path in self.before}
@@ -184,8 +184,9 @@ def tell(text):
     print(f"slabmark apply: {text}", file=sys.stderr, flush=True)
 
 
-def main(run, command, named, way):
-    """`run(natively)` runs the command and returns its status. The exit status: 0 if both runs left the same, 1 if not, that of the
+def main(run, command, named, way, compressed=False):
+    """`run(natively)` runs the command and returns its status; `compressed`: but for the native runs, it makes netCDF-4 of classic
+    files. The exit status: 0 if both runs left the same, 1 if not, that of the
     command where it failed in both."""
     folder = os.path.realpath(named[0] if named else ".")
     places = watched(command, named)
@@ -194,7 +195,7 @@ def main(run, command, named, way):
     except OSError as error:
         raise InputError(f"Copies of files cannot be kept in '{folder}': {error.strerror}.") from None
     try:
-        files = Files(places, store)
+        files = Files(places, store, compressed)
     except BaseException:
         shutil.rmtree(store, ignore_errors=True)
         raise
@@ -261,6 +262,8 @@ def compare(files, runs, names):
         places = [files.after(run, path) for run, path in zip(runs, group)]
         shown = " and ".join(printable(path.removeprefix(here)) for path in dict.fromkeys(group[:2]))
         kinds = [place and not os.path.islink(place) and contents.kind(place) for place in places]
+        if files.compressed and set(kinds[:2]) == {contents.HDF5, contents.NETCDF}:
+            kinds = [contents.NETCDF if kind else kind for kind in kinds]
         if not any(kinds[:2]):
             if places[0] and places[1] and not _same_bytes(*places[:2]):
                 outcome.lines.append(f"not compared: '{shown}' is no file of HDF5 or netCDF; its bytes differ.")

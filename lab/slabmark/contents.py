@@ -9,7 +9,7 @@ import h5py
 import netCDF4
 import numpy
 
-HDF5, NETCDF = "HDF5", "netCDF"
+HDF5, NETCDF = "HDF5", "netCDF"  # netCDF-4 is read as either
 OF_A_LOG = "_slablog"  # group of a file in the log layout, whose datasets show what is in it
 BLOCK = 32 << 20  # bytes of each file that are compared at a time
 

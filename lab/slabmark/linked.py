@@ -74,6 +74,11 @@ def other_hdf5(word, theirs, own, ours):
     return f"'{word}' is linked with {other[0]}, and the connector {os.path.basename(own)} with {other[1]}" if other else None
 
 
+def hdf5_beside(theirs, ours):
+    """The names of two shared libraries of HDF5 that go together in no process, if there are such. Else nothing."""
+    return _other(HDF5, {name: path for name, path in theirs.items() if ".so" in name}, ours)
+
+
 def hdf5_of_signed_plugins(word, theirs):
     """Path of the HDF5 of the program of this word, which is linked with `theirs`, if it takes signed plugins only. Else nothing."""
     places = [shutil.which(word), *(path for name, path in theirs.items() if HDF5.fullmatch(name))]

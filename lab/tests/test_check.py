@@ -103,6 +103,14 @@ def test_classic_netcdf_is_compared_by_variables_records_and_attributes(tmp_path
     assert name == "T" and "shape (1, 3) with pnetcdf" in text and "shape (2, 3) natively" in text
 
 
+def test_netcdf_4_that_was_made_of_a_classic_file_is_the_same(tmp_path):
+    native = netcdf(tmp_path / "native.nc", [[1, 2, 3], [4, 5, 6]], units="K", valid_min=numpy.float32(0))
+    same = netcdf(tmp_path / "same.nc", [[1, 2, 3], [4, 5, 6]], "NETCDF4", units="K", valid_min=numpy.float32(0))
+    assert contents.kind(same) == contents.HDF5 and told(same, native, kind=contents.NETCDF) == []
+    door = netcdf(tmp_path / "door.nc", [[1, 2, 3], [4, 5, 7]], "NETCDF4", units="K", valid_min=numpy.float32(0))
+    assert [name for name, *_ in told(door, native, kind=contents.NETCDF)] == ["T"]
+
+
 @pytest.fixture
 def check(tmp_path, monkeypatch, capfd):
     """check(script, *arguments) -> (status, what was said). In the script, $RUN is `native` or `door`, and $NUMBER that of the run;

@@ -157,3 +157,19 @@ def test_a_file_that_is_never_closed_stays_as_without_it_and_can_be_converted(ru
     assert done.returncode == 0, done.stderr
     done = compressed("pnetcdf_compressed", ["read", "small.nc"], 2, cwd=tmp_path)
     assert done.stdout == "format 5, its name, 2 records, 0 wrong\n", done.stdout + done.stderr
+
+
+@is_there
+def test_apply_compresses_and_checks_what_it_compressed(run, tmp_path):
+    words = ["--compress", "deflate:1", "--shuffle", "--check", "--", built / "bin/captured_steps", "f.nc", "3", "history"]
+    done = run("slabmark apply", words, launch=False, cwd=tmp_path)
+    assert done.returncode == 0 and "equal: 4 files, 11 datasets" in done.stderr, done.stderr
+    assert left_in(tmp_path) == ["f.nc.sums", "f.nc0", "f.nc1", "f.nc2"] and all(is_compressed(path) for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("words, said", [(["--compress", "deflate:10"], "give a whole number from 1 to 9"),
+                                         (["--shuffle"], "--shuffle is of no use alone"),
+                                         (["--compress", "none", "--with", "log"], "--with log leaves out")])
+def test_apply_refuses_what_cannot_be_done_before_the_program_starts(run, refused, tmp_path, words, said):
+    done = run("slabmark apply", [*words, "--", "touch", "started"], launch=False, cwd=tmp_path)
+    assert said in refused(done, "slabmark") and left_in(tmp_path) == []

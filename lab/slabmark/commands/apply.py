@@ -60,6 +60,13 @@ COMMAND = Command(
             default=PNETCDF,
         ),
         Option("--env", "NAME=VALUE", "Variable of all ranks; may be repeated", Kind("a variable such as NAME=VALUE", _variable), multiple=True),
+        Option(
+            "--compress",
+            "FILTER",
+            "Compression of the files that the program makes through PnetCDF, which become netCDF-4 when it closes them: zstd[:LEVEL], "
+            "deflate[:LEVEL] or none",
+        ),
+        Flag("--shuffle", "Sort the bytes of elements before they are compressed by --compress"),
         Flag("--report", "Print for each file what the drop-in for PnetCDF moved by plan, and what it did not and why"),
         Option(
             "--overlap",

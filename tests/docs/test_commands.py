@@ -203,7 +203,7 @@ MOMENTS = [
     ("docs/reference/h5perf.md", "mpiexec -n 3 ./h5perf -A phdf5"),
     ("docs/how-to/choose-pio-settings.md", "slabmark advise --pio map.nc"),
     ("docs/how-to/compress.md", "mpiexec -n 4 slabmark bench decomp --map f.nc --content smooth"),
-    ("docs/how-to/convert-and-rechunk.md", "mpiexec -n 4 slabmark convert history.nc -o small.nc"),
+    ("docs/how-to/convert-and-rechunk.md", "mpiexec -n 4 slabmark convert history.nc -o small.nc --compress deflate:1"),
     ("docs/how-to/convert-and-rechunk.md", "mpiexec -n 4 slabmark convert small.nc -o classic.nc"),
 ]
 

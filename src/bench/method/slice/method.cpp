@@ -32,7 +32,7 @@ slice::Field field_of(const std::string& name, ElementType type) {
   return {name, reinterpret_cast<const float*>(&some_block)};
 }
 
-constexpr std::array<std::pair<const char*, double slice::Tally::*>, 5> parts = {{
+constexpr std::array<std::pair<const char*, double slice::Tally::*>, 5> parts_of_tally = {{
     {"gather", &slice::Tally::gather},
     {"exchange", &slice::Tally::exchange},
     {"write", &slice::Tally::write},
@@ -87,7 +87,7 @@ void SliceMethod::post(std::uint64_t round, std::span<std::byte* const> buffers)
   const auto before = tally();
   write(round, buffers);
   const auto after = tally();
-  for (const auto& [name, part] : parts) {
+  for (const auto& [name, part] : parts_of_tally) {
     context_.clock.add_to_span(name, after.*part - before.*part);
   }
   ++outputs_;

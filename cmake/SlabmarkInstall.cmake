@@ -1,5 +1,5 @@
-# What goes under a prefix beside programs and libraries, so that all of it works there, wherever it is moved: the HDF5 that
-# we built, the lab with the Python packages that it needs, manual pages and completions, files of modules, examples.
+# Installs, beside programs and libraries, all that lets them work under a prefix that may be moved: the HDF5 that we built, the
+# lab with its Python packages, manual pages and completions, module files, examples.
 set(slabmark_home ${CMAKE_INSTALL_LIBDIR}/slabmark)
 set(slabmark_share ${CMAKE_INSTALL_DATADIR}/slabmark)
 
@@ -57,7 +57,7 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
   FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN dev EXCLUDE)
 install(FILES demo/study.toml DESTINATION ${slabmark_share}/examples)
 
-# What is done at installation, in this order: it runs what was installed before.
+# Steps at installation, in this order: they run programs that were installed before.
 install(CODE "set(slabmark_root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")")
 if(SLABMARK_LAB)
   install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND \"${PROJECT_SOURCE_DIR}/setup/install-lab\"

@@ -41,7 +41,7 @@ endif()
 set(SLABMARK_MPI_ENVIRONMENT "")
 set(SLABMARK_OPEN_MPI_MAJOR 0)
 if(SLABMARK_MPI_IS_OPEN_MPI)
-  # Of its header: a launcher may tell the version of PRRTE (Ubuntu 26.04's).
+  # The header alone is asked, since a launcher may tell the version of PRRTE (Ubuntu 26.04's).
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/open-mpi-version.c "#include <mpi.h>\nmajor: OMPI_MAJOR_VERSION\n")
   execute_process(COMMAND ${MPI_C_COMPILER} -E ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/open-mpi-version.c OUTPUT_VARIABLE header)
   if(header MATCHES "\nmajor: ([0-9]+)")

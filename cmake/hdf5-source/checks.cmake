@@ -1,4 +1,4 @@
-# What HDF5 2.2.0 finds with GCC and glibc on x86-64. Its CMake compiles some 150 programs for these answers, one after another, which
+# The results of HDF5 2.2.0's checks with GCC and glibc on x86-64. Its CMake compiles some 150 programs for these answers, one after another, which
 # takes as long as a sixth of the library. setup/build-hdf5 loads this file (cmake -C) there and nowhere else. Answers that depend on
 # MPI or on the release of GCC or glibc (_Float16, qsort_r) are not in it. To renew it, compare src/H5pubconf.h of a build with and
 # without it: they are equal.

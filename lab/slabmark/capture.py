@@ -232,7 +232,7 @@ def run(program, command, environment):
         process = subprocess.Popen(command, executable=program, env=environment, preexec_fn=as_before)
         while process.poll() is None:
             came = signal.sigwaitinfo(taken | {signal.SIGCHLD})
-            # What the kernel sends for a terminal, it has sent to the command, too.
+            # The kernel has also sent to the command the signals that it sends for a terminal.
             if came.si_signo != signal.SIGCHLD and came.si_code <= 0:
                 process.send_signal(came.si_signo)
         status = process.returncode

@@ -34,7 +34,7 @@ class Cell:
         launches = [record.measured for record in records if record.measured]
         self.trials = [trial for launch in launches for trial in launch]
         self.seconds = [trial.open_to_close for trial in self.trials]
-        # What is independent where trials of one launch may not be.
+        # These values are independent, which trials of one launch may not be.
         self.launch_medians = [standard.median(trial.open_to_close for trial in launch) for launch in launches]
         self.summary = statistics.summarise(self.seconds)
         self.transfer = statistics.summarise([trial.transfer for trial in self.trials])
@@ -105,7 +105,7 @@ HINT, VARIABLE = "hint ", "variable "
 # Settings of a pattern that say how a program moved it, not which bytes: h5perf's API, and what it has for chunks.
 OF_THE_WAY = ("api", "storage")
 OF_FILES = ("map", "pattern")  # settings that name the file that a pattern is made from
-# What only some programs say although it holds for all.
+# Values that hold for all programs, although only some say so.
 UNSAID = {"files": "1"}
 
 DOING = {"read": "Reading", "exchange": "Exchanging"}

@@ -4,7 +4,7 @@ import errno
 import re
 
 MOST_OF_A_WORD, MOST_OF_A_SENTENCE = 200, 1200  # characters; beyond, the middle is left out
-# What the storage did; any other OSError says that what the user named cannot be used.
+# The errors of the storage; any other OSError says that something that the user named cannot be used.
 FAILED_IO = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.ENOMEM)
 
 

@@ -12,7 +12,7 @@ import uuid
 
 from slabmark.errors import FAILED_IO, InputError, LabError, printable
 
-# What stands in the beginning of files that `slabmark` made and may make again.
+# The beginning of files that `slabmark` made and may make again.
 REPORT = b'<meta name="generator" content="slabmark'
 TABLE = b"workload,"
 PICTURE = b"Software\0slabmark"

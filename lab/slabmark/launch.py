@@ -157,7 +157,7 @@ def run(command, timeout, environment, out, err=subprocess.STDOUT, folder=None, 
         # docs/how-to/install.md says why. Other launchers hand their environment to nodes that have no such folder.
         if os.path.basename(command[0]).startswith(("mpiexec", "mpirun")):
             environment = environment | {"TMPDIR": own}
-        # Who is interrupted between its start and the `finally` that ends it would leave it alone.
+        # If it is interrupted between its start and the `finally` that ends it, nothing would end it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING)
 
         def prepare():

@@ -15,7 +15,7 @@ from slabmark.errors import InputError
 MPI = re.compile(r"libmpi(?:ch|(_abi)|_(?:cray|gnu|intel|amd|nvidia)\w*)?\.so\.(\d+)[.\d]*")
 HDF5 = re.compile(r"(libhdf5(?!\w*(?:hl|cpp|fortran|f90|java|tools))\w*\.(?:a|so))(?:\.(\d+)[.\d]*)?")
 FIRST_OF_1_14 = 310  # the number that HDF5 1.14.0 has there; 1.12 has 200
-# What a file has in it that one of these is linked into, whatever else was stripped from it.
+# Strings that a file contains if one of these is linked into it, also after it was stripped.
 TEXT_OF_PNETCDF, TEXT_OF_DROPIN = b"PnetCDF library version", b"SLABMARK_DROPIN"
 TEXT_OF_HDF5 = re.compile(rb"HDF5 library version: (\d+\.\d+[.\d]*)")
 # What is in an HDF5 that was built with HDF5_REQUIRE_SIGNED_PLUGINS (H5PLsig.c), and the end of a plugin that is signed, of which

@@ -95,7 +95,7 @@ Manifest = _open(
     started=str | None,
     ended=str | None,
 )
-# What `slabmark sweep` adds.
+# The members that `slabmark sweep` adds.
 Launch = _open("Launch", {}, name=str, cell=str, cell_id=str, launch=Count, environment=dict[str, str])
 Departure = _open("Departure", {"path": str, "rank": Count, "value": Any})
 Verified = _open("Verified", {"state": str})

@@ -120,7 +120,7 @@ class StudyFile(Table):
 
 
 TABLES = {"study": StudyTable, "launch": LaunchTable, "job": JobTable, "pattern": PatternTable, "axes": AxesTable}
-# What a user is told where one of these is missing or wrong.
+# The answer to a user if one of these is missing or wrong.
 ADVICE = {
     "pattern": 'add a table [[pattern]] with command = "decomp" and options = {map = "FILE"}',
     "launch": f'it says how ranks are started, with template = "mpiexec" or another one of {", ".join(launch.TEMPLATES)}, '

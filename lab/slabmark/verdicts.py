@@ -7,7 +7,7 @@ INVALID, SLOW_NODE = "invalid", "slow-node"  # of a whole result
 
 TOLERANCE = 0.05  # unless another is asked for: ratios up to it are called the same
 
-# What must agree for the seconds of two cells to be comparable, by the name that --accept has for it.
+# Members that must agree for the seconds of two cells to be comparable, by the name that --accept has for each.
 CONDITIONS = {
     "pattern": lambda cell: (
         cell.bytes,

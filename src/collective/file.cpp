@@ -116,7 +116,7 @@ void File::fresh_from_end() {
   }
 }
 
-/// Whether nothing was written to the array before; then something is.
+/// True if nothing was written to the array before; then something is.
 bool File::take_fresh(const ArrayPlace& place) {
   constexpr std::uint64_t little = 4096;  // an array in there is too small to be worth its holes
   if (place.offset < fresh_from_) return false;

@@ -13,9 +13,9 @@ namespace slabmark::collective {
 
 namespace {
 
-// What is read at once of bytes that may all be zero.
+// The bytes read at once that may all be zero.
 constexpr std::uint64_t most_at_once = 1 << 20;
-// What MPI can count.
+// The most that MPI can count.
 constexpr std::uint64_t most_in_a_call = 1 << 30;
 
 RunList stored(const std::string& path) {

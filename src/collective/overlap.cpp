@@ -43,7 +43,7 @@ std::uint64_t available_to_node() {
   return std::uint64_t{1} << 30;
 }
 
-/// What a batch system leaves to the job on this node (cgroup 2, and 1).
+/// The memory that a batch system leaves to the job on this node (cgroup 2, and 1).
 std::uint64_t available_to_job() {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   std::ifstream groups("/proc/self/cgroup");

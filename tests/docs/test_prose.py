@@ -47,6 +47,11 @@ def test_a_message_is_put_together_from_its_literals():
     assert messages.of_python("r'Open MPI v4\\.1'") == []
 
 
+def test_comments_are_read_as_blocks():
+    assert messages.comments_of_c('int a;  ///< one\n// two\n// lines\nf("// none"); /* three */') == [(1, "one"), (2, "two lines"), (4, "three")]
+    assert messages.comments_of_scripts("#!/bin/sh\n# one\n# block\n\na=1 # none\n  # two\n") == [(2, "one block"), (6, "two")]
+
+
 @pytest.mark.parametrize("name", api_pages.PAGES)
 def test_the_comments_of_public_headers_keep_the_rules(name, rules):
     """Doxygen also fails where a public name lacks a comment."""

@@ -1,5 +1,5 @@
 /* ROMIO loses what collective calls write: rank 0 writes every other 4096 bytes, rank 1 nothing,
- * and each other rank one of the holes between. Whether ranks interleave ROMIO judges by neighbours
+ * and each other rank one of the holes between. True if ranks interleave ROMIO judges by neighbours
  * alone, and a rank with nothing is nobody's; so it has each write by itself. Rank 0 reads the
  * holes and writes them again (data sieving), under a lock that the others do not take, and what
  * they write meanwhile is lost.

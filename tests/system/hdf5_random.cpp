@@ -315,7 +315,7 @@ Selection random_selection(Random& random, const Dataset& dataset, const Dims& l
 class Program {
  public:
   Program(std::string path, std::uint64_t from, const std::vector<const char*>& options);
-  /// Whether it finds all values.
+  /// True if it finds all values.
   bool run();
 
  private:

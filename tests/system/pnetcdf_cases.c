@@ -516,7 +516,7 @@ static void twice(const char* path) {
   check(ncmpi_close(ncid), "close");
 }
 
-/* Whether all ranks have the same code. */
+/* True if all ranks have the same code. */
 static int same(int code) {
   int most[] = {code, -code};
   MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

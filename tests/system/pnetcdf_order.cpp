@@ -109,7 +109,7 @@ void add_places(Request& request, const Offsets& start, const Offsets& count) {
   }
 }
 
-/// Whether the rules of a step allow an element. `alone`: what the ranks do is not collective.
+/// True if the rules of a step allow an element. `alone`: what the ranks do is not collective.
 bool is_allowed(const Request& request, std::size_t place, bool alone) {
   const Variable& its = *request.variable;
   const unsigned me = 1U << request.of_rank;

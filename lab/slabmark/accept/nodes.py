@@ -185,7 +185,7 @@ def _launch(same):
     for trial in trials:
         known = trial.slowest_seconds and trial.typical_seconds
         factors[trial.slowest_host].append(trial.slowest_seconds / trial.typical_seconds if known else 0.0)
-    # Of hosts that are named as often, the one that is further from the others: a choice that favours no node by its name.
+    # Among hosts that are named equally often, the one further from the others: this favors no node by its name.
     slowest = max(factors, key=lambda host: (len(factors[host]), max(factors[host])))
     if slowest not in hosts:
         return None

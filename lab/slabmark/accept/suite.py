@@ -258,7 +258,7 @@ def _suite(tables, text, path, results, tiny):
         if not matching:
             named = filter(None, (target.case, target.nodes and units.counted(target.nodes, "node")))
             raise InputError(f"A target is about {' on '.join(named)}, and no cell is.")
-        # What other programs call their methods, only their records say.
+        # Only the records of other programs say how these call their methods.
         if target.method is not None and all(suite.of_cell[id][0].program == study.BENCH for id in matching):
             study.check_methods([target.method], known_methods, "[target]")
     return suite

@@ -5,7 +5,7 @@ import itertools
 import math
 
 SHAPES = ("series", "level", "field")  # as `slabmark bench --read-shape` calls them
-# What is tried: elements of a chunk, and time steps in it.
+# The candidates: elements of a chunk, and time steps in it.
 ELEMENTS = (1 << 16, 1 << 13)
 TIMES = (16, 128)
 DEFLATE = {"hdf5.shuffle": "on", "hdf5.deflate": "1"}

@@ -21,7 +21,7 @@ from slabmark.progress import Progress
 from slabmark.terminal import Terminal
 
 SHARE_OF_SEARCH = 0.6  # of the time; the rest is for the confirmation
-# What a launch gets at least, even if the time is spent: seconds, and as a share of all the time.
+# The least that a launch gets, even if the time is spent: seconds, and as a share of all the time.
 LEAST_SECONDS, LEAST_SHARE = 10, 0.15
 
 
@@ -41,7 +41,7 @@ def main(arguments, console):
     environment = programs.environment(arguments.output_dir)
     parts = [part.in_build(environment) for part in Captured.parts_of(arguments.pattern)]
     busy = list(findings.busy(programs.host_state()["load"], environment.get("cores")))
-    # Whatever the user mistyped comes before anything is launched.
+    # Typing errors of the user are found before anything is launched.
     ways = [choose(arguments, environment, part) for part in parts]
     with tempfile.TemporaryDirectory(prefix="slabmark-advise-", dir=_existing(arguments.output_dir)) as scratch, Progress() as progress:
         if len(parts) == 1:

@@ -35,7 +35,7 @@ def applied(ways, command):
     for way, level in ways:
         given |= dict(way.environment)
         for name, value in way.hints:
-            # Those of ROMIO's are in its file: Open MPI 5 hands it none of PnetCDF's, and they would hide the file's.
+            # ROMIO's hints are in its file: Open MPI 5 passes it none of PnetCDF's, and they would hide the file's.
             (of_pnetcdf if level == "pnetcdf" and not name.startswith("romio_") else in_file).setdefault(name, value)
         if way.way != apply.NOTHING:
             doors.setdefault("hdf5" if way.way in apply.LAYOUTS else way.way, way.way)

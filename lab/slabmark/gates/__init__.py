@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from slabmark import files
 from slabmark.errors import InputError
 
-# What stands in the beginning of these files.
+# The beginning of these files.
 JUNIT = b'<testsuites name="slabmark'
 OPENMETRICS = b"# TYPE slabmark_"
 

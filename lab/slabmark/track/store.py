@@ -45,7 +45,7 @@ CREATE TABLE launch (
   PRIMARY KEY (cell, started, digest)) WITHOUT ROWID;
 CREATE TABLE pruned (digest BLOB PRIMARY KEY) WITHOUT ROWID;
 """
-# What launchers and schedulers tell each job anew: it changes every night and means nothing.
+# Variables that launchers and schedulers set anew for each job: they change every night and mean nothing.
 OF_A_JOB = re.compile(
     "SLURM_|OMPI_(ARGV|COMMAND|COMM_WORLD_|FILE_LOCATION|FIRST_RANKS|NUM_APP_CTX|UNIVERSE_SIZE|APP_CTX_|MCA_(ess|orte_|pmix"
     "|initial_wdir|shmem_RUNTIME))"

@@ -14,7 +14,7 @@ namespace slabmark::rearrange {
 
 namespace {
 
-/// Whether this process has the file of that name open; true where the system does not say.
+/// True if this process has the file of that name open; true where the system does not say.
 bool has_open(const std::string& path) {
   struct stat named {
   }, its{};

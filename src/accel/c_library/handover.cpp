@@ -40,7 +40,7 @@ Handover::Handover(const Comm& all, const IoRanks& io_ranks, std::uint64_t node_
       flushes_(std::min<std::uint64_t>(in_flight, most_flushes - 1) + 1),
       ranks_(all, io_ranks, node_ranks) {}
 
-// All that was written before was counted in the memory that goes.
+// The memory that is freed counted all elements written before.
 bool Handover::reserve(std::uint64_t bytes) {
   staging_.reset();
   bytes_ = 0;

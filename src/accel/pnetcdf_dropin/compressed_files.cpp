@@ -94,14 +94,14 @@ class TurnOfThread {
 
 std::string text_of(const Compression& compression) { return compression.filter.data(); }
 
-/// Whether the file lies in several, of which this one knows only a part of the elements.
+/// True if the file lies in several, of which this one knows only a part of the elements.
 bool has_subfiles(std::map<std::string, std::string>& hints) {
   const char* const more = std::getenv("PNETCDF_HINTS");
   return number_in(hints["nc_num_subfiles"], 0) > 1 ||
          (more != nullptr && std::string(more).find("nc_num_subfiles") != std::string::npos);
 }
 
-/// What the environment and the hints of a file say.
+/// The settings in the environment and in the hints of a file.
 struct Asked {
   std::uint64_t is_on = 0;
   Compression compression = {};

@@ -29,7 +29,7 @@ Idle& idle() {
   return all;
 }
 
-/// Whether no more than an eighth of the descriptors is left. The lowest one that is free tells.
+/// True if no more than an eighth of the descriptors is left. The lowest one that is free tells.
 bool is_short_of_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;

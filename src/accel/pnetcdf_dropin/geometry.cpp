@@ -34,7 +34,7 @@ std::uint64_t hash_of(std::span<const MPI_Offset> numbers, std::size_t per_box, 
   return hash;
 }
 
-/// Whether starts and counts of all boxes, of which there are several, stand side by side in one
+/// True if starts and counts of all boxes, of which there are several, stand side by side in one
 /// piece of memory, as many programs have them.
 bool stand_side_by_side(const Access& access, std::size_t dims) {
   const auto address = [](const MPI_Offset* numbers) {
@@ -70,7 +70,7 @@ bool is_strided(const Access& access) {
   return may_be && access.stride;
 }
 
-/// Whether a call says where its boxes are.
+/// True if a call says where its boxes are.
 bool is_complete(const Access& access, std::size_t dims) {
   if (access.boxes < 0 || (dims == 0 && access.boxes > 1)) return false;
   if (dims == 0 || access.boxes == 0) return true;
@@ -94,7 +94,7 @@ struct BoxSide {
   /// Behind the last index, of a side that is_within().
   MPI_Offset end() const { return count == 0 ? start : start + (count - 1) * stride + 1; }
 
-  /// Whether PnetCDF takes it for a dimension of this length.
+  /// True if PnetCDF takes it for a dimension of this length.
   bool is_within(MPI_Offset length) const {
     return start >= 0 && count >= 0 && stride > 0 && start <= length && count <= length &&
            stride <= largest_record &&
@@ -270,7 +270,7 @@ GeometryTable::Known GeometryTable::intern(const Shape& shape, bool strided, MPI
   return use(made);
 }
 
-/// Whether a call of several boxes has the numbers of the latest call, all of them. Programs ask
+/// True if a call of several boxes has the numbers of the latest call, all of them. Programs ask
 /// for the same boxes of many variables, so most of what posting costs is this.
 bool Geometry::is_called(const Shape& shape, const Access& access) {
   const std::size_t dims = shape_.lengths.size();
@@ -298,7 +298,7 @@ bool Geometry::is_called(const Shape& shape, const Access& access) {
   return true;
 }
 
-/// Whether these numbers ask for the same, wherever among the records.
+/// True if these numbers ask for the same, wherever among the records.
 bool Geometry::is(const Shape& shape, bool strided, std::span<const MPI_Offset> numbers,
                   MPI_Offset lowest) const {
   if (strided_ != strided || numbers_.size() != numbers.size() || !(shape_ == shape)) return false;

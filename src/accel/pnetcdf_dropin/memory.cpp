@@ -26,7 +26,7 @@ std::shared_ptr<MPI_Datatype> duplicate(MPI_Datatype type) {
   return copy;
 }
 
-/// Whether `imap` says that elements stand one after another.
+/// True if `imap` says that elements stand one after another.
 bool is_contiguous(std::span<const MPI_Offset> counts, const MPI_Offset* imap) {
   MPI_Offset expected = 1;
   for (std::size_t d = counts.size(); d-- > 0;) {

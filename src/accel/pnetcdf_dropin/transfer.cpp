@@ -152,7 +152,7 @@ class Mover {
   }
 
  private:
-  /// Whether the plan that was chosen serves, wherever the arrays lie now.
+  /// True if the plan that was chosen serves, wherever the arrays lie now.
   bool use_again(const DirectionBatch& batch, FileDomain& domain) {
     if (batch.shift() == PlannedRequests::none()) return false;
     const PlanCache::Entry& latest = batch.plans().latest();
@@ -203,7 +203,7 @@ class Mover {
   const PlaceOf place_of_ = [this](ArrayName array) { return file_.place_of(array); };
 };
 
-/// Whether the next call is one that no rank asks the others about. All are asked about in a file
+/// True if the next call is one that no rank asks the others about. All are asked about in a file
 /// with a variable that is larger than PnetCDF moves at once: any rank may bring such a request.
 bool may_pass_unasked(NetcdfFile& file) {
   constexpr std::uint64_t largest_element = 8;

@@ -9,8 +9,8 @@ namespace slabmark::slice {
 namespace {
 
 /// Room is made for several outputs at once, since HDF5 and the other ranks are asked each time.
-/// What is not used in the end goes back without a gap as long as the index has one node; later a
-/// node may lie behind it, so that growth is kept small beside what is there.
+/// Unused space goes back without a gap as long as the index has one node; later a node may lie
+/// behind it, so growth is kept small beside the existing bytes.
 std::uint64_t growth(std::uint64_t capacity, std::uint64_t bytes_an_output) {
   constexpr std::uint64_t most_bytes = 64 << 20;
   const auto most =

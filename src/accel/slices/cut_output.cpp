@@ -105,8 +105,8 @@ void CutOutput::remove_created() noexcept {
   for (const auto& path : files_) fs::remove(path, ignored);
 }
 
-// A thread of any rank may still have as many outputs to write as there are slots. Those before
-// are whole: every rank waited for them before it agreed on the last output.
+// A thread of any rank may still have as many outputs to write as there are slots. The earlier
+// outputs are whole: every rank waited for them before it agreed on the last one.
 void CutOutput::grow(const WorkerThread* thread, Attempt& attempt) {
   const auto waiting = std::min<std::uint64_t>(thread == nullptr ? 0 : slots_.size(), count_);
   if (!appended_.grow(count_ - waiting, attempt)) return;
@@ -199,7 +199,7 @@ void CutOutput::close(std::uint64_t outputs) {
     appended_.drop();
     return;
   }
-  // What a failure left half-written.
+  // The half-written output of a failure.
   std::error_code ignored;
   for (auto i = outputs; i < files_.size(); ++i) fs::remove(files_[i], ignored);
   files_.resize(std::min<std::uint64_t>(files_.size(), outputs));

@@ -63,7 +63,7 @@ class CutOutput {
   const std::vector<std::string>& files() const { return files_; }
 
  private:
-  /// What one output of this rank is put together in, until it is written.
+  /// The memory in which this rank puts one output together, until it is written.
   struct Slot {
     Buffer buffer;
     std::uint64_t work = 0;  ///< of the thread, that writes it

@@ -19,8 +19,8 @@ struct Gathering {
   std::uint64_t pitch = 0;   ///< bytes between rows there
 };
 
-/// What this rank writes of a field in one output, contiguous in its buffer and in the field's
-/// plane in the file.
+/// The part of a field that this rank writes in one output, contiguous in its buffer and in the
+/// field's plane in the file.
 struct Stretch {
   std::size_t field = 0;
   std::uint64_t offset = 0;    ///< bytes, in the buffer

@@ -12,7 +12,7 @@
 
 namespace slabmark::slice {
 
-/// What a file of slices says of itself.
+/// The attributes of a file of slices.
 struct Description {
   Slice slice;
   std::array<std::uint64_t, 3> grid{};  ///< points of the field

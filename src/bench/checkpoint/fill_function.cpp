@@ -23,7 +23,7 @@ std::shared_ptr<void> open_library(const std::string& path) {
         "\"{}\" of use_function_lib is no regular file; give the path of a shared library.", path));
   }
   void* library = nullptr;
-  // What it needs is bound now, or a missing function would end the process in the first call.
+  // All functions are bound now, because a missing one would end the process in the first call.
   if (const int raised =
           guarded_call([&] { library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); })) {
     throw InputError(
@@ -110,7 +110,7 @@ void* FillFunction::find(const std::string& symbol) const {
   return found;
 }
 
-// What the signal left half-done is lost, but then the run ends.
+// Work that the signal interrupted is lost, but then the run ends.
 void FillFunction::guarded(const std::string& function, const std::function<void()>& call) const {
   const int raised = guarded_call(call);
   if (raised == 0) return;

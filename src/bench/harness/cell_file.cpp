@@ -33,7 +33,8 @@ CellFile::CellFile(const RunResources& shared, const Cell& cell, const Pattern& 
 
 void CellFile::begin(const std::string& path, const std::function<void()>& created) {
   if (direction_ == Direction::write) {
-    // What a simulation does before a round of an open file comes directly before that round.
+    // The work that a simulation does before a round of an open file comes directly before that
+    // round.
     if (pattern_.file_policy != FilePolicy::appended && pattern_.rounds > 0) {
       make_ready(0, pattern_.rounds);
     }
@@ -99,7 +100,7 @@ void CellFile::fill(std::uint64_t first) {
   filled_ = group_.transfers;
 }
 
-// What an earlier round or trial left there must not pass for what is read now.
+// The contents that an earlier round or trial left there must not pass for those that are read now.
 void CellFile::wipe() {
   for (std::size_t i = 0; i < group_.transfers.size(); ++i) {
     const Transfer& transfer = group_.transfers[i];

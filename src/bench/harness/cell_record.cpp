@@ -21,7 +21,7 @@ Json describe_settings(const Cell& cell) {
   return {{"options", options}, {"hints", hints}};
 }
 
-/// What the lowest rank says that says something.
+/// The message of the lowest rank that has one.
 std::string lowest_of(const Comm& comm, const std::string& mine) {
   const auto size = static_cast<std::uint64_t>(comm.size());
   const auto speaker = comm.min(mine.empty() ? size : static_cast<std::uint64_t>(comm.rank()));
@@ -35,7 +35,7 @@ std::string unsupported_reason(const Cell& cell, const Pattern& moved) {
   const auto overlaps = [&](const Pattern* pattern) {
     return pattern != nullptr && method.overlaps_in_mpiio(*pattern, cell.settings);
   };
-  // What is read is written by the same method, unless it is there.
+  // The file to read is written by the same method, unless it exists.
   const bool is_written = cell.direction == Direction::write || !cell.existing;
   if (!method.overlaps_in_mpiio || !(overlaps(&moved) || (is_written && overlaps(cell.written))))
     return "";
@@ -62,7 +62,7 @@ PatternRecord describe_pattern(const Comm& comm, const Pattern& pattern) {
   record.name = pattern.name;
   record.settings = pattern.settings;
   record.datasets = pattern.datasets.size();
-  // What a trial moves: all rounds, of each file, or one of the rounds, which are alike.
+  // The rounds of a trial: all rounds of each file, or one of the rounds, which are alike.
   const std::uint64_t trials = round_is_trial(pattern) ? pattern.rounds : 1;
   record.rounds = pattern.rounds / trials;
   record.bytes = comm.sum(moved_bytes(pattern)) / trials;

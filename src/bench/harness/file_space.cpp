@@ -17,7 +17,7 @@ namespace slabmark {
 
 namespace {
 
-/// What a file has at least. Elements that are written more than once count once if all are
+/// The least that a file contains. Elements that are written more than once count once if all are
 /// written.
 std::uint64_t stored_bytes(const Comm& comm, const Pattern& pattern) {
   const std::uint64_t records = record_count(pattern);

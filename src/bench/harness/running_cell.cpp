@@ -133,8 +133,8 @@ std::string RunningCell::path_of(std::uint64_t i) const {
   return file_path(moved(), cell_.path, i);
 }
 
-// What was there is gone on all ranks when the next file is made. What stands there now is another
-// job's: it came after this one had looked, and would be removed with the file of this trial.
+// The earlier file is gone on all ranks when the next one is made. A file there now belongs to
+// another job: it came after this one had looked, and would be removed with the file of this trial.
 void RunningCell::make_file(std::uint64_t i) {
   agreed(comm_, [&] {
     if (comm_.is_root())
@@ -151,7 +151,7 @@ void RunningCell::begin_written(CellFile& file) {
   file.begin(made.path(), guard);
 }
 
-// What all trials read: written and verified outside the measurement.
+// The file that all trials read: written and verified outside the measurement.
 void RunningCell::make_files_to_read() {
   agreed(comm_, [&] { shared_.buffers.fit(*cell_.written, cell_.rounds_in_memory()); });
   for (std::uint64_t i = 0; i < file_count(*cell_.written); ++i) {
@@ -190,7 +190,7 @@ void RunningCell::move_file(std::uint64_t i, bool warm_up) {
   if (reading()) return;
   if (shared_.options.verify) verify_written(part, path);
   if (reader_) reader_->move_file(i, warm_up);
-  // Which trial is the last is known only after it, so any but the warm-up may have to stay.
+  // The last trial is known only after it, so any but the warm-up may have to stay.
   if (warm_up || !shared_.options.keep) files_.pop_back();
 }
 

@@ -74,12 +74,12 @@ Place place_of(const CapturedRun& run, std::uint64_t path, std::uint64_t definit
   return {is_own ? own_file : run.dataset_paths.empty() ? any_file : path, definition};
 }
 
-/// Whether there are elements of it, in dimensions, that can be owned.
+/// True if there are elements of it, in dimensions, that can be owned.
 bool is_array(const Extent& extent) {
   return !extent.empty() && std::find(extent.begin(), extent.end(), 0) == extent.end();
 }
 
-/// What a recorded rank moves first of each array, or only in one place.
+/// The element of each array that a recorded rank moves first, or only in one place.
 std::map<Place, FirstMoves> first_moves(const CapturedRun& run, std::uint64_t rank,
                                         std::optional<Place> only = {}) {
   std::map<Place, FirstMoves> found;

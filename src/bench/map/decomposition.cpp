@@ -19,7 +19,7 @@ Coverage sweep(const RunList& runs) {
   std::uint64_t twice = 0;  // all elements known to be owned twice are below this
   for (const Run& run : runs) {
     if (run.end() > once) result.covered += run.end() - std::max(run.offset, once);
-    // What reaches from run.offset to `once` belongs to the earlier run that ends there.
+    // Elements from run.offset to `once` belong to the earlier run that ends there.
     const std::uint64_t shared_begin = std::max(run.offset, twice);
     const std::uint64_t shared_end = std::min(run.end(), once);
     if (shared_begin < shared_end) {

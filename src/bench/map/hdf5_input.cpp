@@ -106,7 +106,7 @@ class Hdf5Input final : public MapInput {
   }
 
  private:
-  /// What HDF5 cannot read of a file that is opened for reading is damaged.
+  /// A file that HDF5 cannot read when it is opened for reading is damaged.
   template <class Work>
   void as_input_error(const Work& work) const {
     try {

@@ -23,7 +23,7 @@ RunList requests_of(const MapSource& source, std::uint64_t rank) {
   return builder.finish().runs;
 }
 
-/// What the definitions of one map need to know.
+/// The facts that the definitions of one map need.
 struct Totals {
   std::uint64_t requests = 0;
   std::uint64_t most = 0;  ///< requests of a rank

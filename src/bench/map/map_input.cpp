@@ -11,8 +11,8 @@ namespace slabmark {
 
 namespace {
 
-// What one collective call reads: 32 MiB in memory, far below the 2 GiB that PnetCDF 1.12 can move
-// at once, and large enough that the maps at hand take a single call.
+// The bytes of one collective read: 32 MiB in memory, far below the 2 GiB that PnetCDF 1.12 can
+// move at once, and large enough that the maps at hand take a single call.
 constexpr std::uint64_t values_per_call = std::uint64_t{1} << 22;
 
 std::uint64_t pieces(std::uint64_t count, std::uint64_t of) { return (count + of - 1) / of; }

@@ -68,7 +68,7 @@ class Maps {
     return select_row_runs(file_->maps()[k].dims, std::move(part.runs));
   }
 
-  /// What the record tells of a pattern of map `k` and others.
+  /// The description of a pattern of map `k` and others in the record.
   void describe(Pattern& pattern, std::size_t k) const {
     pattern.settings["map"] = file_->path();
     pattern.settings["map_layout"] = file_->layout();

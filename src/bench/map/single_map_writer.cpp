@@ -11,7 +11,7 @@ namespace slabmark {
 
 namespace {
 
-// What one call writes: PnetCDF 1.12 moves at most 2 GiB at once.
+// The bytes of one call: PnetCDF 1.12 moves at most 2 GiB at once.
 constexpr std::uint64_t values_per_put = std::uint64_t{1} << 24;
 
 std::vector<long long> elements_of(const RunList& runs, std::uint64_t padded_to) {

@@ -45,7 +45,7 @@ std::string kernel() {
   return fmt::format("{} {} {} {}", name.sysname, name.release, name.version, name.machine);
 }
 
-/// What sysconf says, or null where it does not know.
+/// The answer of sysconf, or null if it does not know.
 Json system_number(int name, long factor = 1) {
   const long value = ::sysconf(name);
   return value < 0 ? Json(nullptr)

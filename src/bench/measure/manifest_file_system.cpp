@@ -54,7 +54,7 @@ Json describe_file_system(const std::string& path) {
 Json lustre_striping(const std::string& path, std::string_view type, const std::string& tool) {
   const auto absent = [](const std::string& why) { return Json{{"absent", why}}; };
   if (type != "lustre") return absent(fmt::format("the file system is {}", type));
-  // Of a folder itself: without -d all files in it are listed.
+  // The layout of the folder itself: without -d all files in it are listed.
   std::vector<std::string> words = {tool, "getstripe", path};
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) words.insert(words.begin() + 2, "-d");

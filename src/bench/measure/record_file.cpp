@@ -49,7 +49,7 @@ std::optional<off_t> size_of(int file) {
   return status.st_size;
 }
 
-/// Whether the file ends inside a line, as a run leaves it that was killed while writing.
+/// True if the file ends inside a line, as a run leaves it that was killed while writing.
 bool ends_inside_a_line(int file) {
   const std::optional<off_t> size = size_of(file);
   char last = '\n';

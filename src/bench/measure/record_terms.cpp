@@ -2,8 +2,8 @@
 
 #include "bench/measure/record.hpp"
 
-// The members of a record, one table for each struct. What is written, what the documentation says
-// and what reports explain is made from them. JSON has no infinite numbers: dump() makes null of
+// The members of a record, one table for each struct. The records, the documentation and the
+// explanations in reports are made from them. JSON has no infinite numbers: dump() makes null of
 // them.
 
 namespace slabmark {

@@ -85,7 +85,7 @@ std::string with_blanks(std::string name) {
   return name;
 }
 
-/// Whether the dimensions `names` are those of a map, or others of the same lengths.
+/// True if the dimensions `names` are those of a map, or others of the same lengths.
 bool fits(const std::vector<std::string>& names, const std::vector<std::string>& map,
           const OutputTable& table) {
   return std::equal(names.begin(), names.end(), map.begin(), map.end(),

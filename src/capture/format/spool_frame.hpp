@@ -9,13 +9,13 @@
 
 namespace slabmark::capture {
 
-/// The name of the folder of a spool is that of the pattern file, and this. What captured programs
-/// make in it, the lab (capture.py) removes by these names.
+/// The name of the folder of a spool is that of the pattern file, and this. The lab (capture.py)
+/// removes by these names the files that captured programs make in it.
 constexpr char spool_folder_ending[] = ".parts";
 constexpr char spool_file_ending[] = ".spool";
-/// What a process has drawn as its number, with this: how many calls children of it made (8 bytes).
+/// The number that a process has drawn; with it comes how many calls its children made (8 bytes).
 constexpr char spool_children_ending[] = ".children";
-/// What processes lock that share a file's pointer.
+/// The lock of processes that share a file's pointer.
 constexpr char spool_lock[] = "shared-pointer.lock";
 constexpr char spool_magic[] = "SLABSPL1";
 

@@ -9,7 +9,7 @@
 
 namespace slabmark {
 
-/// Whether a place or a length is one that an array can have: two such and a product of lengths
+/// True if a place or a length is one that an array can have: two such and a product of lengths
 /// that are checked stay numbers.
 constexpr bool is_near(std::int64_t number) {
   constexpr std::int64_t furthest = std::int64_t{1} << 61;

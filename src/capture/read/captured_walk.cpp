@@ -64,7 +64,7 @@ bool CapturedWalk::next() {
   return true;
 }
 
-/// Whether its elements are among those that are played.
+/// True if its elements are among those that are played.
 bool CapturedWalk::is_played() const {
   return event_.has(direction_) && event_.dataset != CapturedEvent::none &&
          !event_.has(capture::failed) && !cancelled_.contains(event_.request) &&

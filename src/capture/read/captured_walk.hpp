@@ -16,7 +16,7 @@
 
 namespace slabmark {
 
-/// Whether a call of that effect is a point at which the ranks of a file meet.
+/// True if a call of that effect is a point at which the ranks of a file meet.
 bool ranks_meet(const std::string& effect, bool collective);
 
 /// Goes through the calls of a recorded rank, and says where what each moves belongs.
@@ -47,9 +47,9 @@ class CapturedWalk {
   std::uint64_t elements();
   /// The round of the event. An event that is not placed belongs to the latest round of its file.
   const RoundKey& round() const { return round_; }
-  /// Whether all recorded ranks make this call, each in the same place among such calls.
+  /// True if all recorded ranks make this call, each in the same place among such calls.
   bool is_made_by_all() const;
-  /// Whether the order of rounds is that of such events.
+  /// True if the order of rounds is that of such events.
   bool orders_rounds() const {
     return event_.moves() || is_made_by_all() || (effect() == "close" && !is_aside());
   }

@@ -66,7 +66,7 @@ class EventReader {
     std::size_t arguments = 0;
     std::vector<std::int64_t> last;
   };
-  /// What of a block is the same each time.
+  /// The part of a block that is the same each time.
   struct Layout {
     std::size_t begin = 0, bytes = 0;
     std::size_t files = 0, datasets = 0;

@@ -49,7 +49,7 @@ std::string ascii_of(std::string text) {
   return text;
 }
 
-/// What a process says of itself and of its numbers.
+/// The facts that a process states about itself and its numbers.
 struct Process {
   const SpoolReader::Process* frames = nullptr;
   Json facts = Json::object();

@@ -16,14 +16,13 @@ namespace slabmark {
 
 class GrowingDataset;
 
-/// What a recorded rank did, as it is coded; and what its numbers of files and definitions are in
-/// the header.
+/// The calls of a recorded rank, as coded; and its numbers of files and definitions in the header.
 struct RankPart {
   std::vector<std::uint8_t> events, lists;
   std::vector<std::uint32_t> files, definitions;
 };
 
-/// Which of a program's files are looked at, such as those of one of several coupled programs.
+/// The files of a program to look at, such as those of one of several coupled programs.
 struct FileChoice {
   std::string library;          ///< through which they were opened; empty: any
   std::set<std::string> paths;  ///< as they were recorded; empty: all
@@ -35,7 +34,7 @@ struct FileChoice {
   }
 };
 
-/// Whether HDF5 can open the file and it has the mark of pattern files, of whichever version.
+/// True if HDF5 can open the file and it has the mark of pattern files, of whichever version.
 bool is_pattern_file(const std::string& path);
 
 /// A pattern file (docs/reference/pattern-file.md), open for reading by this process alone. Of a
@@ -56,7 +55,7 @@ class PatternFile {
   const std::string& origin() const { return origin_; }
   const std::string& guess() const { return guess_; }  ///< empty: it is none
 
-  /// What it read last is kept: who plays a rank goes through it several times.
+  /// The last block read is kept: a rank is played by going through it several times.
   std::shared_ptr<const RankPart> read(std::uint64_t rank) const;
   /// As messages call the events or lists of a rank.
   std::string place(const char* what, std::uint64_t rank) const;
@@ -101,7 +100,7 @@ class RankReader {
 
   /// The next one of a file of the choice; false where none is left.
   bool next(CapturedEvent& event);
-  // What the rank's numbers mean. Throw InputError for numbers that are none.
+  // The meaning of the rank's numbers. Throw InputError for numbers that are none.
   std::uint32_t file_number(std::uint64_t opening) const;
   std::uint32_t definition_number(std::uint64_t definition) const;
   const Json& definition(std::uint64_t number) const {

@@ -27,16 +27,16 @@ class Paths {
   explicit Paths(const PatternFile& file);
   std::uint64_t number(std::uint32_t file) const { return numbers_[file]; }
   const std::vector<Path>& all() const { return all_; }
-  /// Whether no rank opened it together with others, where there are others.
+  /// True if no rank opened it together with others, where there are others.
   bool is_private(std::uint64_t path) const {
     return recorded_ranks_ > 1 && all_[path].ranks == std::set<std::uint64_t>{1};
   }
-  /// Whether one rank alone opened a file that ranks also open together. Closing such a file is not
+  /// True if one rank alone opened a file that ranks also open together. Closing such a file is not
   /// a step of all ranks.
   bool is_aside(std::uint64_t path, const Json& file) const {
     return recorded_ranks_ > 1 && file.value("ranks", std::uint64_t{1}) == 1 && !is_private(path);
   }
-  /// Whether what is moved to or from it is left out, in the directions of `flags`: nobody asked
+  /// True if what is moved to or from it is left out, in the directions of `flags`: nobody asked
   /// for it, and other calls say more.
   bool is_left_out(std::uint64_t path, std::uint32_t flags) const {
     return all_[path].is_unasked && (flags & say_more_);

@@ -9,8 +9,9 @@
 
 #include "capture/format/event_flags.hpp"
 
-// What an interposer calls to record what its program asks for. libslabmark_recorder.so has it, one
-// in a process, so that all interposers see the same depth and write to one spool. It needs neither
+// The functions that an interposer calls to record the requests of its program.
+// libslabmark_recorder.so has them, once in a process, so that all interposers see the same depth
+// and write to one spool. It needs neither
 // MPI nor a file library. docs/reference/pattern-file.md says what becomes of it.
 //
 // Nothing here throws, changes errno or fails the program: where recording cannot go on (no memory,
@@ -43,7 +44,7 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// Whether the program itself makes it, not a library below another captured call; and recording
+  /// True if the program itself makes it, not a library below another captured call; and recording
   /// is on.
   bool is_user_call() const noexcept { return is_user_call_; }
   /// The same, also where recording was on and has ended early, as for want of space, which may be
@@ -68,11 +69,12 @@ class Callback {
   int depth_;
 };
 
-/// Whether recording is on.
+/// True if recording is on.
 bool is_on() noexcept;
 
-/// What the process is, once known; later ones of the same process add to it. `json`: an object
-/// with keys of docs/reference/pattern-file.md, such as {"libraries": {"pnetcdf": "1.12.3"}}.
+/// The identity of the process, once known; later calls of the same process add to it. `json`: an
+/// object with keys of docs/reference/pattern-file.md, such as {"libraries": {"pnetcdf":
+/// "1.12.3"}}.
 void describe_process(std::string_view json) noexcept;
 /// The rank in the program and how many there are. Without it: what launchers say in the
 /// environment, else processes are ranks in the order of their start.
@@ -85,15 +87,16 @@ std::string path_from_start(const char* path);
 /// under this one is another file, so a number follows: "restart.tmp (2)".
 std::string own_path(const char* path);
 /// Of a file that several ranks open: how often this process has given what it opened so another
-/// name. Who merges adds up those of all ranks, which the others do not know of.
+/// name. A merge adds up those of all ranks, which the others do not know of.
 unsigned times_renamed(const char* path);
 /// The file has no longer this name.
 void renamed(const char* path) noexcept;
 
 /// An opening of a file: each call is a new one. `json`: as a file in the header.
 Id open_file(std::string_view json) noexcept;
-/// What events refer to: a dataset, a call, a type, ... `json`: as a definition in the header; the
-/// same text is the same definition. Dumped from a std::map, so that ranks have the same text.
+/// The objects that events refer to: a dataset, a call, a type, ... `json`: as a definition in the
+/// header; the same text is the same definition. Dumped from a std::map, so that ranks have the
+/// same text.
 Id define(std::string_view json) noexcept;
 /// The definition of a call: its name, and what it does, as docs/reference/pattern-file.md has it
 /// ("write").
@@ -206,7 +209,7 @@ inline void Boxes::clear(std::size_t rank) {
   is_map_ = false;
 }
 
-/// Which requests a call waits for.
+/// The requests that a call waits for.
 struct Requests {
   enum class Which { none, all, all_writing, all_reading, listed };
   Which which = Which::none;

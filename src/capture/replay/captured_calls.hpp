@@ -31,7 +31,7 @@ struct CapturedCall {
   bool creates() const { return effect == "create" || effect == "open"; }
   bool ends_definition() const { return moves() || effect == "flush" || effect == "close"; }
   bool has_elements() const;
-  /// Whether it is left out since it failed. A collective one that failed on this rank may have
+  /// True if it is left out since it failed. A collective one that failed on this rank may have
   /// been well on others: it takes part, with nothing. A wait fails by what is waited for, which is
   /// others' elements now.
   bool is_left_out() const;

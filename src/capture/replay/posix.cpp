@@ -169,7 +169,8 @@ void PosixReplay::move(const std::string& call, File& file, const CapturedEvent&
                           : ::preadv(descriptor, pieces.data(), count, offset);
   if (!is_explicit && moved > 0) file.position += moved;
   if (moved == static_cast<ssize_t>(bytes)) return;
-  // What the program found there, others may have written, or it was there before.
+  // Other programs may have written the elements that the program found there, or they were there
+  // before.
   if ((event.flags & capture::reads) != 0 && moved >= 0 && errno == 0) return;
   if (errno == 0) errno = ENOSPC;
   check(false, call);

@@ -53,7 +53,7 @@ class Replay {
   /// IoError.
   virtual void make(std::span<const CapturedEvent> parts, std::span<std::byte* const> memory) = 0;
 
-  /// Whether what ranks have posted is written by one collective call of MPI-IO when they wait for
+  /// True if what ranks have posted is written by one collective call of MPI-IO when they wait for
   /// it, in which a rank without requests takes part with nothing, and no rank takes a lock.
   virtual bool waits_write_together() const { return false; }
 
@@ -62,7 +62,8 @@ class Replay {
   virtual void end() = 0;
 
  protected:
-  /// What is open under the number of an opening in `files`. Throws InputError where nothing is.
+  /// The files that are open under the number of an opening in `files`. Throws InputError where
+  /// nothing is.
   template <class File>
   File& opened(std::map<std::uint64_t, File>& files, std::uint64_t opening) const {
     const auto found = files.find(opening);

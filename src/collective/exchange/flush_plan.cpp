@@ -143,7 +143,7 @@ void FlushPlan::find_extents(const Comm& comm, const FileDomain& domain,
   }
 }
 
-/// Whether some array may have one among the elements `needed` of the line of all maps.
+/// True if some array may have one among the elements `needed` of the line of all maps.
 bool FlushPlan::has_wide_hole(RunList needed) const {
   if (needed.empty()) return false;
   constexpr std::uint64_t smallest = wide_hole / sizeof(std::uint64_t);

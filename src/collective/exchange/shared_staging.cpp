@@ -37,7 +37,7 @@ std::uint64_t block_of(std::uint64_t bytes) { return 2 * page + bytes; }
 // Where MPI keeps shared memory on Linux.
 constexpr const char* shared_memory_folder = "/dev/shm";
 
-/// Whether so much shared memory can be had here, as far as it can be told: Open MPI 4.1 makes a
+/// True if so much shared memory can be had here, as far as it can be told: Open MPI 4.1 makes a
 /// file of it on one rank of a node, and where that fails the others wait for ever.
 bool may_have_shared(std::uint64_t bytes) {
   rlimit of_file{};

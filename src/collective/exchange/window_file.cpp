@@ -34,7 +34,7 @@ void access_units(const ArrayFlush& flush, const Window& window, std::byte* memo
 
 }  // namespace
 
-// Whether the bytes between two covered extents may be written as well: padding between arrays is
+// True if the bytes between two covered extents may be written as well: padding between arrays is
 // nobody's, and what no rank has of an array may be zero until something was written there.
 bool WindowFile::may_join(const ArrayFlush& flush, Extent before, std::size_t its_array,
                           Extent after, std::size_t array) const {

@@ -91,7 +91,7 @@ void refuse_empty_values(CommandModel& root) {
   });
 }
 
-/// What is wrong with the number of values of an option, in words for users; empty: something else.
+/// An error in the number of values of an option, in words for users; empty: something else.
 std::string wrong_count(CommandModel& root) {
   std::string found;
   visit_options(root, [&found](const OptionModel& option) {

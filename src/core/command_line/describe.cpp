@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What stands behind the names in the help text.
+/// The text behind the names in the help.
 std::string value_and_rules(const OptionModel& option) {
   std::string text;
   if (!option.value.empty()) {

@@ -61,7 +61,7 @@ std::optional<std::uint64_t> find_overlap(std::span<const Run> sorted) {
   std::uint64_t covered_end = 0;
   for (const Run& run : sorted) {
     if (run.length == 0) continue;
-    // What lies below covered_end began at or before run.offset, hence run.offset itself is shared.
+    // Runs below covered_end began at or before run.offset, hence run.offset itself is shared.
     if (run.offset < covered_end) return run.offset;
     covered_end = run.end();
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t word_bits = 64;
 
-/// What one look at the runs tells about how to sort them.
+/// The order of the runs, from one look at them: it tells how to sort them.
 struct Survey {
   bool sorted = true;
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max();  ///< lowest offset

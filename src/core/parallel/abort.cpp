@@ -247,7 +247,7 @@ void enter_program(const char* name) {
   std::signal(SIGXFSZ, SIG_IGN);
   if (has_peers()) std::signal(SIGPIPE, SIG_IGN);
   for (const int number : {SIGHUP, SIGINT, SIGTERM, SIGXCPU}) {
-    // What the one who started the program ignores stays so: nohup.
+    // Signals that the one who started the program ignores stay ignored: nohup.
     if (std::signal(number, remove_and_stop) == SIG_IGN) std::signal(number, SIG_IGN);
   }
   watch_crashes();

@@ -57,7 +57,7 @@ ExitStatus run_and_agree(const char* name, const Comm& world,
       fmt::print(stderr, "{}: error: {}\n", name, printable(error.what()));
     }
     failure_is_told();
-    // What could not be written HDF5 tries to close while MPI is finalised.
+    // HDF5 tries to close files that could not be written while MPI is finalized.
     if (error.status() == ExitStatus::failed) end_soon("", error.status());
     return error.status();
   }

@@ -14,7 +14,7 @@ namespace slabmark::bench_program {
 
 namespace {
 
-/// What a program was seen to ask for.
+/// The requests that a program was seen to make.
 class CapturedCommand : public PatternCommand {
  public:
   std::string name() const override { return "captured"; }

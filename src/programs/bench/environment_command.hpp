@@ -11,8 +11,8 @@ namespace slabmark::bench_program {
 /// "missing" with the reason or null, and "options", each "name", "default", "takes", "help".
 Json describe_methods();
 
-/// What is in effect for files in `directory`: the members of a record's manifest, "warning" (one
-/// sentence, or null) and "methods". Collective; complete on root.
+/// The settings in effect for files in `directory`: the members of a record's manifest, "warning"
+/// (one sentence, or null) and "methods". Collective; complete on root.
 Json describe_environment(const Comm& world, const std::string& directory);
 
 }  // namespace slabmark::bench_program

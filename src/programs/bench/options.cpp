@@ -24,7 +24,8 @@ void add_directory(Command& command, Options& options, const char* help) {
   command.add_text("-d,--output-dir", "DIR", options.directory, help).retired("-o");
 }
 
-/// What all patterns take, or with `by_writers` those whose writers may be others than the readers.
+/// The options of all patterns, or with `by_writers` of those whose writers may be others than the
+/// readers.
 void add_shared_options(Command& command, Options& options, std::vector<std::string>& methods,
                         bool by_writers) {
   command

@@ -53,13 +53,13 @@ class PatternCommand {
   /// Reading is measured, whatever the user asks for.
   virtual bool only_reads() const { return false; }
 
-  /// Whether set_writers() may be called.
+  /// True if set_writers() may be called.
   virtual bool takes_writers() const { return false; }
   /// Has only the first `writers` ranks write, as that many would, or, with more writers than
   /// ranks, each rank for several. Called before check().
   virtual void set_writers(std::uint64_t /*writers*/) {}
 
-  /// What is done on all ranks before each round, with the clock stopped; null: nothing.
+  /// The work on all ranks before each round, with the clock stopped; null: nothing.
   virtual std::function<void(std::uint64_t round)> before_round() const { return nullptr; }
 
   /// Collective. As it stands: this rank's part(), and to read the next rank's.

@@ -9,7 +9,7 @@ namespace slabmark::decomp {
 
 namespace {
 
-/// What is wrong with map `k`, as one sentence.
+/// The error in map `k`, as one sentence.
 std::optional<std::string> fault_of(const Comm& comm, MapFile& file, std::size_t k) {
   Coverage found;
   try {

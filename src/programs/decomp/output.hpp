@@ -12,7 +12,7 @@
 
 namespace slabmark::decomp {
 
-/// What an output is made of.
+/// The parts of an output.
 enum class OutputKind { text, single_netcdf, many_netcdf };
 
 /// Shows how far the output is, by the rows of the maps that were read for it. The maps must not
@@ -40,7 +40,7 @@ std::vector<std::string> file_names(const OutputOptions& output, std::size_t map
 void check_output(const OutputOptions& output, std::size_t maps,
                   const std::vector<std::string>& inputs);
 
-/// What becomes one .dat file.
+/// The data that become one .dat file.
 struct TextMap {
   Extent dims;
   std::uint64_t ranks;

@@ -23,7 +23,7 @@ struct Spread {
 /// Of numbers given as how often each occurs.
 Spread spread_of(const std::map<std::uint64_t, std::uint64_t>& occurrences);
 
-/// What `info` tells of one map.
+/// The answer of `info` about one map.
 struct MapStatistics {
   MapHeader header;
   Coverage coverage;

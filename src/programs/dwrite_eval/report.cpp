@@ -50,7 +50,7 @@ std::string listed(const Json& words) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// What -v adds to a section: the phases of the trial shown, and the library's own words.
+/// The lines that -v adds to a section: the phases of the trial shown, and the library's own words.
 std::string more_lines(const Way& way, const CellRecord& record, const TrialRecord& trial) {
   std::vector<std::string> phases;
   for (const auto& [phase, part] : trial.phases) {
@@ -120,7 +120,7 @@ std::string setup_lines(const ReportInput& input) {
   return text + "\n";
 }
 
-/// Which files were read back, and how much of them.
+/// The files that were read back, and how much of them.
 std::string verified_line(std::span<const Result> results) {
   std::uint64_t elements = 0;
   std::uint64_t files = 0;

@@ -16,7 +16,7 @@ struct Result {
   const CellRecord* record = nullptr;  ///< null where the way is missing
 };
 
-/// What the report is made of.
+/// The parts of the report.
 struct ReportInput {
   RankSummary total;  ///< seconds from before the map was read until all ways were done
   std::span<const Result> results;

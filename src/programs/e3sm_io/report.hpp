@@ -12,7 +12,7 @@ namespace slabmark::e3sm_io {
 /// "vard" for pnetcdf-vard, as the original calls them; else the method's name.
 std::string short_name(const MethodInfo& method);
 
-/// What the report needs beside the record.
+/// The data that the report needs beside the record.
 struct ReportInput {
   const MethodInfo& method;
   const CellRecord& record;

@@ -6,7 +6,7 @@
 
 namespace slabmark::h5perf {
 
-/// What the variables of the environment ask for.
+/// The settings in the variables of the environment.
 struct Environment {
   std::string prefix;           ///< HDF5_PARAPREFIX as it is set; empty: it is not
   std::string directory;        ///< where the files go: the prefix or the user's folder in it

@@ -14,7 +14,7 @@ namespace slabmark::h5perf {
 
 namespace {
 
-/// What is to be looked at together with other options.
+/// Options to check together.
 struct Arguments {
   std::uint64_t block = 0, bytes = 0;
   std::vector<std::string> apis, debug, contents;

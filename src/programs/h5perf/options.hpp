@@ -19,7 +19,7 @@ enum class Api { posix, mpiio, phdf5 };
 inline constexpr Word<Api> api_names[] = {
     {"posix", Api::posix}, {"mpiio", Api::mpiio}, {"phdf5", Api::phdf5}};
 
-/// What a byte of a dataset is set to.
+/// The value of every byte of a dataset.
 enum class Contents {
   position,  ///< what can be verified: a closed form of its place
   rank,      ///< 1 + the rank that wrote it

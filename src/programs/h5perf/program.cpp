@@ -125,7 +125,7 @@ double memcpy_ceiling(const Comm& comm, std::uint64_t bytes) {
   return best;
 }
 
-/// What all points of the sweep share.
+/// The settings that all points of the sweep share.
 struct Shared {
   const Options& options;
   Session& session;

@@ -17,8 +17,8 @@ namespace slabmark::probe {
 using Meeting = std::pair<std::size_t, std::size_t>;
 using Rounds = std::vector<std::vector<Meeting>>;
 
-/// What goes from one rank to another, several messages at a time; the receiver says when it is
-/// ready and when it has all, so that one clock measures.
+/// The messages from one rank to another, several at a time; the receiver says when it is ready and
+/// when it has all, so that one clock measures.
 class Stream {
  public:
   Stream(const Comm& comm, std::uint64_t block);

@@ -43,7 +43,7 @@ void remove_left(const std::string& file) {
   fs::remove(file, error);
 }
 
-// What is found out here ends a run at once that would fail after long writing. A compressed file
+// Errors found here end a run at once that would fail after long writing. A compressed file
 // may be much smaller; but one that meets the limit while all ranks write makes OMPIO (Open MPI
 // 4.1.4) hang, so it is not tried.
 void require_room(const CheckpointSettings& settings) {

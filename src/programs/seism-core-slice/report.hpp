@@ -8,10 +8,10 @@
 
 namespace slabmark::seism_core_slice {
 
-/// What is about to be done, in the original's lines; see docs/reference/seism-core.md.
+/// The plan of the run, in the original's lines; see docs/reference/seism-core.md.
 std::string format_echo(const CheckpointSettings& settings);
 
-/// What was measured, in the original's lines. Of several trials the medians.
+/// The measurement, in the original's lines. Of several trials the medians.
 std::string format_results(const CheckpointSettings& settings, const CellRecord& record);
 
 /// The same numbers for the attributes of the file, in seconds and bytes.

@@ -27,7 +27,7 @@ struct Group {
 /// All of them as the overview shows them.
 const std::vector<Group>& groups();
 
-/// What runs this verb or program; null if there is none of that name.
+/// The program behind this verb or program; null if there is none of that name.
 const Runner* runner_of(std::string_view name);
 
 /// The names of all verbs, or of all programs of their own as well.

@@ -28,7 +28,7 @@ class Fields {
   /// `iteration`. No pass leaves them as they are.
   void compute(std::uint64_t passes, std::uint64_t iteration);
 
-  /// What a field holds at a point in an iteration.
+  /// The value of a field at a point in an iteration.
   static double value(std::uint64_t field, std::uint64_t x, std::uint64_t y, std::uint64_t z,
                       std::uint64_t iteration);
 

@@ -52,7 +52,7 @@ std::uint64_t write_calls() {
   return 0;
 }
 
-/// What the fields hold, of the points of a slice.
+/// The values of the fields at the points of a slice.
 class FieldContent : public Content {
  public:
   FieldContent(Slice slice, bool computing, ElementType type)
@@ -126,7 +126,7 @@ std::string unsupported_reason(const MethodInfo& method, const Options& options)
   return "";
 }
 
-/// What the files came to, before they are removed.
+/// The sizes of the files, before they are removed.
 void describe_files(const Comm& comm, const Options& options, const Measured& one,
                     Json& effective) {
   const auto& path = one.cell.path;

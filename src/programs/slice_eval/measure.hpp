@@ -22,7 +22,7 @@ struct Row {
   CellRecord record;
 };
 
-/// Whether a method makes sense only for strided slices: it copies first.
+/// True if a method makes sense only for strided slices: it copies first.
 inline bool copies_first(const std::string& method) { return method.starts_with("copy-"); }
 
 /// Collective. Measures all methods, output by output in turns of random order. Throws where

@@ -28,7 +28,7 @@ constexpr std::array<Preset, 4> presets = {{
     {"seed-650", {650, 610, 520}, 5},
 }};
 
-/// What is to be looked at together with other options.
+/// Options to check together.
 struct Arguments {
   const Preset* preset = nullptr;
   bool has_grid = false, has_stride = false, has_processes = false;

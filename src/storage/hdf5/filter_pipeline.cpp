@@ -224,7 +224,7 @@ class FilterPipeline::File {
     return made;
   }
 
-  // Whether a dataset made with `list` has the filters that `wanted` has.
+  // True if a dataset made with `list` has the filters that `wanted` has.
   bool makes_same(hid_t list, hid_t wanted) {
     dataset_ = Handle(make(list), H5Dclose);
     if (!dataset_.is_open()) return false;

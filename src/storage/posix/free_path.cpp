@@ -32,7 +32,7 @@ std::string reason_not_writable(const std::string& path) {
   return errno == ENOSPC || errno == EDQUOT ? "" : std::strerror(errno);
 }
 
-/// Whether both lead to one file, which need not be there yet.
+/// True if both lead to one file, which need not be there yet.
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code missing;
   if (fs::equivalent(a, b, missing)) return true;
@@ -42,7 +42,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return whole(a) == whole(b);
 }
 
-/// Whether the file begins with the bytes `kind`.
+/// True if the file begins with the bytes `kind`.
 bool is_of_kind(const std::string& path, const std::string& kind) {
   if (kind.empty()) return false;
   File file = File::open_input(path, "output file");

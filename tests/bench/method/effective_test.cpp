@@ -51,7 +51,7 @@ class Effective : public testing::Test {
     return write_file(find_method(method), comm, uneven(comm), settings, scratch.file("f"))
         .effective;
   }
-  /// Whether it says that ROMIO is kept from data sieving; or, where ROMIO would not hear that of a
+  /// True if it says that ROMIO is kept from data sieving; or, where ROMIO would not hear that of a
   /// library, that it should be.
   bool writes_unsieved(const std::string& method, const Settings& settings = {}) {
     const Json effective = write(method, settings);

@@ -9,7 +9,7 @@ packaging/ramble/ramble.yaml is a workspace to begin with.
 from ramble.appkit import *
 from ramble.expander import Expander
 
-# What moves, by workload: words of slabmark bench, whose variables are those below.
+# The workloads: words of slabmark bench, whose variables are those below.
 WORKLOADS = {
     "transfer": "transfer --bytes {bytes} --block {block} --buffer {buffer}",
     "checkpoint": "checkpoint --grid-of-ranks {n_ranks},1,1 --domain {domain} --chunk {domain} --steps {steps}",

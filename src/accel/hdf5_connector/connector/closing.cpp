@@ -19,7 +19,7 @@ namespace slabmark::slablog {
 
 namespace {
 
-/// Whether HDF5 is about to end, so that nothing can be tried again.
+/// True if HDF5 is about to end, so that nothing can be tried again.
 bool& ending() {
   static bool value = false;
   return value;
@@ -99,7 +99,7 @@ H5F_close_degree_t close_degree(const Object& file) {
   return degree;
 }
 
-/// Whether HDF5 refuses to close the file as long as there are objects open in it, and there are.
+/// True if HDF5 refuses to close the file as long as there are objects open in it, and there are.
 bool is_kept_by_objects(const Object& file) {
   if (close_degree(file) != H5F_CLOSE_SEMI) return false;
   std::size_t count = 0;

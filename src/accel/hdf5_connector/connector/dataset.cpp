@@ -172,7 +172,7 @@ hid_t creation_list(const Object& mine, hid_t of_stand_in) {
   return of_stand_in;
 }
 
-/// Whether HDF5 would have given a contiguous dataset its space by now: from the start where many
+/// True if HDF5 would have given a contiguous dataset its space by now: from the start where many
 /// write it, or where the program wants that, else when it is written first.
 bool has_space(const Object& mine) {
   H5D_alloc_time_t time = H5D_ALLOC_TIME_LATE;
@@ -215,7 +215,7 @@ herr_t get(void* object, H5VL_dataset_get_args_t* args, hid_t list, void**) {
   });
 }
 
-/// Whether HDF5 is about to give chunks up, or what is pending in a canonical dataset would count
+/// True if HDF5 is about to give chunks up, or what is pending in a canonical dataset would count
 /// its offsets in another shape. One that only grows in its slowest dimension keeps both. Or HDF5
 /// looks for chunks at the old edge, and fails where it has none at all.
 bool moves_elements(const Object& mine, const H5VL_dataset_specific_args_t& args) {

@@ -14,7 +14,7 @@ bool is_own_group(const H5O_info2_t& info) {
   return tracked && tracked->is_group(info.token);
 }
 
-/// Whether a beginning of `name`, with the own group's name at its end, is one for `is_own`.
+/// True if a beginning of `name`, with the own group's name at its end, is one for `is_own`.
 template <class IsOwn>
 bool any_beginning(const std::string& name, const IsOwn& is_own) {
   const auto path = "/" + name + "/";

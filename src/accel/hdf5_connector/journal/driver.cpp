@@ -38,7 +38,7 @@ struct Pair {
   bool parallel = false;
 };
 
-/// What the access list says of our driver; HDF5 copies it byte by byte.
+/// The settings of our driver in the access list; HDF5 copies them byte by byte.
 struct Information {
   const Pair* pair;
   Journal* journal;  ///< may be null
@@ -92,7 +92,7 @@ H5FD_t* open(const char* name, unsigned flags, hid_t access, haddr_t most) {
   return file;
 }
 
-/// What a driver for several ranks answers.
+/// The answers of a driver for several ranks.
 template <class Answer>
 Answer ask(H5FD_t* file, const Pair& pair, std::uint64_t what, Answer default_value) {
   auto answer = default_value;
@@ -130,8 +130,8 @@ herr_t close(H5FD_t* file) {
   return closed.mapped().pair->original.close(file);
 }
 
-/// What a write that must not be made returns: with several ranks "done", since the others would
-/// wait inside HDF5 for the one that fails. They learn it at the end of the flush.
+/// The result of a refused write: with several ranks "done", since the others would wait inside
+/// HDF5 for the one that fails. They learn it at the end of the flush.
 herr_t not_written(const OpenFile& file) {
   if (file.pair->parallel) return 0;
   try {
@@ -197,7 +197,7 @@ herr_t release(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t offset, hsize_t byt
   return driver.set_eoa(file, type, offset);
 }
 
-/// Those that were made so far, by what they are for.
+/// The objects that were made so far, by their purpose.
 std::map<bool, Pair>& pairs() {
   static auto& all = *new std::map<bool, Pair>;
   return all;

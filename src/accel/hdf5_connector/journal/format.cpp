@@ -17,7 +17,7 @@ std::uint64_t JournalRecord::right_checksum(std::uint64_t epoch,
 }
 
 std::string journal_path(const std::string& path) {
-  // What is not there yet stays relative otherwise.
+  // A path that does not exist yet stays relative otherwise.
   auto whole = std::filesystem::absolute(path);
   // A link may lead to a file that is about to be made.
   constexpr int most_links = 40;  // as Linux

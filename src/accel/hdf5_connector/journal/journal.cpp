@@ -80,7 +80,7 @@ void Journal::start(std::uint64_t mark) {
   }
 }
 
-// What is left of an epoch is for roll_back().
+// The rest of an epoch is for roll_back().
 Journal::~Journal() {
   if (rank_ != 0 || !journal_.is_open() || committed_ > 0) return;
   try {

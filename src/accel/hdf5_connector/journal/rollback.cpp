@@ -45,8 +45,8 @@ class LeftJournal {
     std::span<const std::byte> content;
   };
 
-  /// What was in the file, in the order in which it was saved. A record that is not whole is the
-  /// last one of a rank that was killed; what it was about to overwrite then is still there.
+  /// The saved bytes of the file, in the order in which they were saved. A record that is not whole
+  /// is the last one of a rank that was killed; what it was about to overwrite then is still there.
   std::vector<Saved> saved(std::uint64_t epoch) const {
     std::vector<Saved> found;
     std::map<std::uint32_t, std::uint32_t> numbers;
@@ -100,8 +100,8 @@ void check_is_of_this_file(const LeftJournal& journal, const JournalHeader& head
   }
 }
 
-/// What was saved first comes last: where two ranks wrote one after the other, the second one saved
-/// what the first had written.
+/// The bytes saved first come last: if two ranks wrote one after the other, the second one saved
+/// the bytes of the first.
 void put_back(posix::File& file, const std::vector<LeftJournal::Saved>& saved, std::uint64_t end) {
   for (auto one = saved.rbegin(); one != saved.rend(); ++one) {
     file.write_at(one->offset, one->content.data(), one->content.size());

@@ -124,7 +124,7 @@ LogRuns reshaped(LogRuns runs, const Extent& from, const Extent& to, std::size_t
     for (auto at = run.offset; at < run.end();) {
       const auto row_end = at / row * row + row;
       const auto stop = std::min(run.end(), row_end);
-      // What is beyond the new end of the row goes; what is before it stays together.
+      // Elements beyond the new end of the row go; those before it stay together.
       const auto kept = std::min(stop, row_end - row + std::min(row, to.back()));
       auto moved = at;
       if (at < kept && move_offset(moved, from, to)) {

@@ -61,7 +61,7 @@ IndexContent read_index(posix::File& file, const StoredIndex& index, std::uint64
   return read_line(file, index.line, index.checksum, flush, place_of(file, index_name(flush)));
 }
 
-// What the runs take is known without them; so they must fill the index as it lies in the file.
+// The runs determine the bytes that they take, so they must fill the index as it lies in the file.
 IndexContent IndexStore::read_marks(const StoredIndex& index, std::uint64_t flush) {
   const auto place = place_of(file_, marks_name(flush));
   auto content = read_line(file_, *index.marks, index.marks_checksum, flush, place);

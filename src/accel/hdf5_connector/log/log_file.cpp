@@ -141,7 +141,7 @@ void LogFile::leave_to_last_writers() {
   std::vector<std::uint64_t> ends(count, 0);
   for (const auto& [number, one] : bounds) ends[number] = one.end;
   const auto before = ranks_.max_before(ends);
-  // Whether it may meet others, then the latest number, then the complement of the earliest.
+  // True if it may meet others, then the latest number, then the complement of the earliest.
   std::vector<std::uint64_t> all(3 * count, 0);
   for (const auto& [number, one] : bounds) {
     all[number] = one.begin < before[number] ? 1 : 0;

@@ -24,7 +24,7 @@ hdf5::Handle open_plainly(const std::string& path, unsigned flags, Journal* jour
         fmt::format("'{}' is no HDF5 file; name one that was written through slablog.", path));
   }
   if (journal != nullptr) keep_journal(list.get(), journal);
-  // What tools read that people have installed, in object headers too.
+  // The format that installed tools read, in object headers too.
   check(H5Pset_libver_bounds(list.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST),
         "H5Pset_libver_bounds", path);
   // HDF5 goes on without a lock where errno is ENOSYS, and fails with all others.

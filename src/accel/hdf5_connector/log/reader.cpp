@@ -122,7 +122,7 @@ bool copy_entries(posix::File& file, const LogDataset& dataset, const ReadRun& r
     const auto& segment = dataset.segments.at(entry->source());
     copiers.emplace_back(file, *entry, segment.address, wanted, size);
   }
-  // What is copied stays in the cache until all entries have been there.
+  // Copied entries stay in the cache until all entries have been there.
   const auto most = std::max<std::uint64_t>(1, copied_bytes / size);
   for (auto rest = read; rest.length > 0;) {
     const ReadRun now{rest.offset, std::min(rest.length, most), rest.target};

@@ -81,8 +81,8 @@ void create_holes(hid_t file, const Location& location, const LogDataset& datase
   create(file, name, dataset, list);
 }
 
-/// What nobody wrote, where it has to be mapped: else HDF5 would subtract all mappings from what is
-/// read, and 10^5 scattered hyperslabs took 4.9 s to read without, 0.06 s with it.
+/// Unwritten elements, if they must be mapped: HDF5 would otherwise subtract all mappings from the
+/// elements to read, and 10^5 scattered hyperslabs took 4.9 s to read instead of 0.06 s.
 RunList holes_of(LogDataset& dataset) {
   const auto covered = coalesced(dataset.flushed());
   if (covered.size() < few_hyperslabs) return {};

@@ -16,8 +16,8 @@ const void* library_of(const void* code, const char** name = nullptr) {
   return info.dli_fbase;
 }
 
-/// A program may bring an HDF5 of its own, as the wheels of h5py do. What one library calls an
-/// object is nothing to another, and ours would look for this plugin once more.
+/// A program may bring an HDF5 of its own, as the wheels of h5py do. The objects of one library
+/// mean nothing to another, and ours would look for this plugin once more.
 bool is_called_by_ours(const void* caller) {
   const char* ours = nullptr;
   const char* others = nullptr;

@@ -256,7 +256,7 @@ class Copy {
   std::vector<std::string> datasets_;  ///< whose elements hold references
 };
 
-/// What an application keeps in front of HDF5's own bytes.
+/// The bytes that an application keeps in front of HDF5's own.
 void copy_user_block(hid_t creation, const std::string& path, const std::string& output) {
   hsize_t bytes = 0;
   check(H5Pget_userblock(creation, &bytes), "H5Pget_userblock", path);

@@ -59,7 +59,7 @@ class Current {
   bool changed_ = false;
 };
 
-/// Whether the rows only have to be copied, no further apart than CUDA copies.
+/// True if the rows only have to be copied, no further apart than CUDA copies.
 bool is_a_copy(const Points& points, ElementType from, ElementType to) {
   return from == to && points.column_stride == 1 && points.row_stride >= points.columns &&
          points.row_stride * size_of(from) <= std::numeric_limits<int>::max();

@@ -11,7 +11,7 @@ namespace slabmark {
 
 namespace {
 
-/// What of a pattern goes to one of the program's files, as a pattern of one file.
+/// The part of a pattern that goes to one of the program's files, as a pattern of one file.
 struct CapturedFile {
   std::uint64_t number = 0;  ///< of the path
   Pattern pattern;

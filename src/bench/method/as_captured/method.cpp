@@ -128,13 +128,13 @@ class AsCaptured : public Method {
   }
   /// In the order of calls, of the round that was posted last.
   std::uint64_t place() const { return run_.places.at(run_.rounds[buffers_.last_posted()]); }
-  /// Whether it belongs to a round that is not posted yet, or ends a file. All ranks say the same
+  /// True if it belongs to a round that is not posted yet, or ends a file. All ranks say the same
   /// of what they make together; what they do not waits for nothing.
   bool is_later(const CapturedCall& call) const {
     if (!call.orders_rounds) return false;
     return buffers_.is_empty() || run_.places.at(call.round) > place();
   }
-  /// Whether all ranks wait in it for what was posted.
+  /// True if all ranks wait in it for what was posted.
   bool completes_round(const CapturedCall& call) const {
     return call.effect == "flush" && call.is_made_by_all &&
            (buffers_.is_empty() || run_.places.at(call.round) >= place());

@@ -75,7 +75,7 @@ MethodInfo hdf5_log_method() {
   auto info = hdf5_info(
       "hdf5-log", "one H5Dwrite_n per dataset into a log, described by virtual datasets",
       make_hdf5<Hdf5Log>,
-      // Whatever the option says, files go through the log: a record must not quote its default.
+      // Files go through the log whatever the option says, so a record must not quote its default.
       {.options = hdf5_options().without({"hdf5.connector"}),
        .force = [](Hdf5Options& options) { options.logged = true; }});
   info.missing = missing_connector();

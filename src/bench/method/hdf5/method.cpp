@@ -92,8 +92,8 @@ Hdf5Method::Hdf5Method(const MethodContext& context, Hdf5Options options)
       sieving_(mpiio::romio_hears_hints_of_opening()) {}
 
 // Where a rank between others has nothing in a collective call, ROMIO may have these write by
-// themselves (tests/mpi_faults/collective_data_sieving.c). Which rank writes a compressed chunk
-// HDF5 itself decides.
+// themselves (tests/mpi_faults/collective_data_sieving.c). HDF5 itself decides which rank writes a
+// compressed chunk.
 void Hdf5Method::choose_hints() {
   if (!collective() || options_.connector || options_.subfiling || context_.comm.size() < 3) return;
   const auto calls = [this](const auto& transfers, auto& numbers) {

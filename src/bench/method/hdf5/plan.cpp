@@ -31,7 +31,7 @@ std::optional<RunList> few_runs(const Selection& selection) {
   return runs;
 }
 
-/// What the selection covers, ascending, every element once.
+/// The elements that the selection covers, ascending, every element once.
 RunList covered(const Selection& selection) {
   RunList runs;
   selection.for_each_run([&](Run run) { append(runs, run); });

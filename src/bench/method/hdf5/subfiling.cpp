@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t most_subfiles = 1'000'000;
 
 Hdf5Reason unmet(const Pattern&, const Hdf5Options& options) {
-  // What is wrong anywhere comes first, so that it is found before a job goes elsewhere.
+  // Errors anywhere come first, so that they are found before a job goes elsewhere.
   if (options.precreate) return "subfiles cannot be made by rank 0 alone; leave precreate out";
   if (options.replace) return "subfiles cannot go into a file that exists";
   if (auto cause = hdf5::no_subfiling_cause(); !cause.empty()) return cause;

@@ -12,7 +12,7 @@ namespace slabmark {
 namespace {
 
 /// The private layout, which only its own reader understands: no rank waits for another's data, and
-/// nothing is put in order. What others gain by it is what canonical methods are compared with.
+/// nothing is put in order. Canonical methods are compared with the gain of others by it.
 class Blob : public PosixFileMethod {
  public:
   explicit Blob(const MethodContext& context) : PosixFileMethod(context) {}

@@ -63,7 +63,7 @@ Pattern parse_description(const std::string& text) {
   throw InputError(fmt::format("{} in '{}' is damaged; write the file again.", what, path));
 }
 
-/// What the elements of a map are, as far as an entry can be wrong about them.
+/// The elements of a map, as far as an entry can be wrong about them.
 struct MapBounds {
   std::uint64_t elements = 0;
   std::uint64_t end = 0;  ///< behind the last element

@@ -138,7 +138,7 @@ class Mpiio : public Method {
                        "In some calls a rank has nothing, and some have holes in the file");
   }
 
-  /// Whether calls of any rank and round have holes in the file, and whether others have none.
+  /// True if calls of any rank and round have holes in the file, and whether others have none.
   /// Collective.
   std::pair<bool, bool> holes_in_calls() {
     bool with = false, without = false;

@@ -10,7 +10,7 @@ namespace {
 
 using slice::FileMode;
 
-/// Who writes what slabmark::slice gathered.
+/// The ranks that write the points that slabmark::slice gathered.
 enum class Writers { a_mebibyte, one, ranks, thread };
 
 class SliceLibrary : public SliceMethod {

@@ -49,7 +49,7 @@ class Floor : public PosixFileMethod {
       std::memcpy(ready, moved, parts.there.bytes);
       file_.write_at(offset, ready, parts.there.bytes);
     } else {
-      // Whoever cannot read still takes part, since the others wait for it there.
+      // A rank that cannot read still takes part, since the others wait for it there.
       std::exception_ptr failure;
       try {
         file_.read_at(offset, ready, parts.there.bytes);
@@ -69,7 +69,7 @@ class Floor : public PosixFileMethod {
   Json effective() const override { return {{"calls", {{"MPI_Alltoallv", calls_}}}}; }
 
  private:
-  /// What one side has for, or from, each rank.
+  /// The bytes of one side for, or from, each rank.
   struct Side {
     std::vector<int> counts, starts;
     std::uint64_t bytes = 0;

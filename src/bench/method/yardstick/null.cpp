@@ -79,7 +79,7 @@ class Null : public Method {
           "The null method failed in phase {} because null.fail_phase and null.fail_rank say so.",
           name_of(phase)));
     }
-    // What a collective call does to the ranks that make it while one never comes.
+    // The effect of a collective call on the ranks that make it while one never comes.
     if (options_.peers_wait) context_.comm.barrier();
   }
 

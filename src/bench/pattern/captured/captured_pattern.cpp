@@ -99,7 +99,8 @@ class Maker {
     }
     selections_ = std::make_shared<Selections>(run_->shapes, elements_);
     std::shared_ptr<RecordedMoves> moved = read(comm_.rank());
-    // Who makes a common call for another record than others would wait for them in another round.
+    // A rank that makes a common call for another record than the others would wait for them in
+    // another round.
     if (comm_.min(moved->least_together()) != comm_.max(moved->most_together()) &&
         std::exchange(run_->shapes.records_are_rounds, false)) {
       moved = read(comm_.rank());
@@ -177,7 +178,7 @@ class Maker {
                                                                     : "read"));
   }
 
-  /// Collective. What the recorded ranks did that `rank` stands for.
+  /// Collective. The calls of the recorded ranks that `rank` stands for.
   std::shared_ptr<RecordedMoves> read(int rank) {
     auto moved = std::make_shared<RecordedMoves>(*run_, *selections_);
     const Run block = mine(rank);

@@ -61,7 +61,7 @@ void for_each_put(const RunList& message, const Visit& visit) {
   }
 }
 
-/// What all ranks move in this rank's share of the targets, one element after another.
+/// The elements that all ranks move in this rank's share of the targets, one after another.
 class Sweep {
  public:
   /// `times`: how many targets each stands for.

@@ -13,7 +13,7 @@ namespace slabmark {
 
 namespace {
 
-/// Whether all boxes are runs within a row, which take less memory.
+/// True if all boxes are runs within a row, which take less memory.
 bool are_rows(const std::vector<std::int64_t>& numbers, std::size_t rank) {
   for (std::size_t at = 0; at < numbers.size(); at += 4 * rank) {
     for (std::size_t d = 0; d < rank; ++d) {

@@ -69,7 +69,7 @@ std::vector<std::uint32_t> rank_of_columns(const CubedSphere& mesh,
   return column_rank;
 }
 
-/// What the three maps share.
+/// The common part of the three maps.
 struct AtmosphereModel {
   CubedSphere mesh;
   ChunkDeal deal;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t max_cells = std::uint64_t{1} << 28;
 
-/// What lies in the mesh; each belongs to a cell, and so to the rank of that.
+/// The parts of the mesh; each belongs to a cell, and so to the rank of that.
 enum class Kind { cell, edge, vertex };
 
 struct Items {

@@ -5,9 +5,10 @@
 namespace slabmark {
 namespace {
 
-/// Which edges of a face were met on an earlier face. With N = 3 ne, node (u, v) of the six faces
-/// lies on the cube's surface at (u,0,v), (N,u,v), (N-u,N,v), (0,N-u,v), (u,N-v,0) and (u,v,N): the
-/// belt closes from face to face, and bottom and top are bordered by the belt all around.
+/// The edges of a face that were met on an earlier face. With N = 3 ne, node (u, v) of the six
+/// faces lies on the cube's surface at (u,0,v), (N,u,v), (N-u,N,v), (0,N-u,v), (u,N-v,0) and
+/// (u,v,N): the belt closes from face to face, and bottom and top are bordered by the belt all
+/// around.
 struct MetEdges {
   bool u_low;
   bool u_high;

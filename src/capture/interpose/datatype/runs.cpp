@@ -106,7 +106,7 @@ Runs runs_of_subarray(const std::vector<std::int64_t>& numbers, const TypeMap& e
   return runs_of_array(element, {sizes, sizes + rank}, std::move(indices), starts[rank]);
 }
 
-/// What process `place` of `places` has of a dimension of `size`.
+/// The part of a dimension of `size` that process `place` of `places` has.
 Indices distributed(std::int64_t distribution, std::int64_t argument, std::int64_t size,
                     std::int64_t places, std::int64_t place) {
   if (distribution == MPI_DISTRIBUTE_NONE) return {{0, size}};

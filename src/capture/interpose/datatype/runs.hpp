@@ -20,7 +20,7 @@ using ByteRuns = std::vector<ByteRun>;
 /// Adds a run behind the others; to the last one where it adjoins it.
 void append(ByteRuns& runs, ByteRun run);
 
-/// What a datatype of MPI consists of.
+/// The parts of a datatype of MPI.
 struct TypeMap {
   ByteRuns runs = {{0, 1}};  ///< in the order of the type; neighbours are one
   std::int64_t extent = 1;   ///< from one of them to the next

@@ -1,4 +1,4 @@
-// What is around datasets: attributes, groups, links, and objects of any kind.
+// Objects around datasets: attributes, groups, links, and objects of any kind.
 #include <string>
 #include <string_view>
 
@@ -12,7 +12,7 @@ namespace {
 
 // Attributes
 
-/// What an attribute belongs to: a dataset, or a group or type by its name, or else the file.
+/// The owner of an attribute: a dataset, or a group or type by its name, or else the file.
 struct Owner {
   Id dataset = no_id;
   std::string name;
@@ -39,7 +39,7 @@ Owner owner_named(const Object& object, H5I_type_t type) {
   return {no_id, std::move(name)};
 }
 
-/// What `place` of `mine` means.
+/// The meaning of `place` of `mine`.
 Owner owner_at(const Object& mine, const H5VL_loc_params_t& place) {
   using namespace std::literals;
   const bool is_by_name = place.type == H5VL_OBJECT_BY_NAME;  // h5py says "." of what it has open

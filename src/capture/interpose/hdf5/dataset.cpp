@@ -127,7 +127,7 @@ void add_boxes(const Selected& from, Boxes& boxes) {
   }
 }
 
-/// What one dataset of a call moves; lives until the call is recorded.
+/// The transfer of one dataset of a call; lives until the call is recorded.
 struct Part {
   Selected file;
   Selected memory;
@@ -135,7 +135,7 @@ struct Part {
   Id type = no_id;
 };
 
-/// Whether memory holds the elements one after another in their natural shape.
+/// True if memory holds the elements one after another in their natural shape.
 bool is_dense(hid_t memory, const Part& part) {
   if (memory == H5S_BLOCK) return true;
   if (memory == H5S_ALL) return part.file.kind == Selected::Kind::all;
@@ -167,7 +167,7 @@ bool describe_part(Object& mine, hid_t type, hid_t memory, hid_t file, Part& par
   return true;
 }
 
-/// What a call asks for, described before it is made, so that HDF5's errors are the call's.
+/// The request of a call, described before it is made, so that HDF5's errors are the call's.
 class Transfer {
  public:
   Transfer(bool is_programs, std::size_t count, void* objects[], const hid_t types[],

@@ -46,8 +46,8 @@ std::string bytes_of_list(hid_t list) {
 }
 
 /// Each write hands in a transfer list, which may have changed since the last one; encoding takes
-/// HDF5 as long for the size alone. Of what it encodes only the expression of a data transform is
-/// of a length that programs choose.
+/// HDF5 as long for the size alone. In the encoded list, only the expression of a data transform
+/// has a length that programs choose.
 std::string bytes_of_transfer_list(hid_t list) {
   static const auto size_by_default = bytes_of_list(hdf5().default_transfer()).size();
   constexpr std::size_t more_than_numbers_take = 4096;
@@ -96,7 +96,7 @@ std::string encoded_space(hid_t space) {
 
 namespace {
 
-/// Whether elements lead to others: variable length, references.
+/// True if elements lead to others: variable length, references.
 bool has_addresses(hid_t type) {
   return hdf5().H5Tdetect_class(type, H5T_VLEN) > 0 ||
          hdf5().H5Tdetect_class(type, H5T_REFERENCE) > 0 ||
@@ -157,7 +157,7 @@ Id memory_type(hid_t type) {
 
 namespace {
 
-/// What the description of a dataset follows from, but for its name; empty where HDF5 cannot encode
+/// The description of a dataset, but for its name, follows from this; empty if HDF5 cannot encode
 /// it.
 std::string key_of_dataset(hid_t type, hid_t space, hid_t creation) {
   std::string key = bytes_of_type(type);

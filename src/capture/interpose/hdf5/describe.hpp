@@ -22,7 +22,7 @@ std::string encoded_space(hid_t space);
 
 /// "float32", or an object for what has no word.
 Json type_of(hid_t type);
-/// Whether the encoded type holds names of the program's.
+/// True if the encoded type holds names of the program's.
 bool has_names(hid_t type);
 
 /// A datatype in memory as a definition.

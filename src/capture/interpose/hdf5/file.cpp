@@ -29,7 +29,7 @@ constexpr bool for_standard_abi = true;
 constexpr bool for_standard_abi = false;
 #endif
 
-/// Whether MPI's functions in `library` take the handles of the standard ABI.
+/// True if MPI's functions in `library` take the handles of the standard ABI.
 bool has_standard_abi(void* library) {
   Dl_info found{};
   return dladdr(dlsym(library, "PMPI_Comm_size"), &found) != 0 && found.dli_fname != nullptr &&
@@ -144,7 +144,7 @@ void describe_library() {
                               std::to_string(version[2])}}}}));
 }
 
-/// What the connector below is to see of an access list.
+/// The access list that the connector below sees.
 class Lower {
  public:
   explicit Lower(hid_t access) {

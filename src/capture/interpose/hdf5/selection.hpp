@@ -7,7 +7,7 @@
 
 namespace slabmark::capture {
 
-/// What a dataspace selects, as the program said it, in coordinates.
+/// The selection of a dataspace, as the program made it, in coordinates.
 struct Selected {
   enum class Kind {
     none,

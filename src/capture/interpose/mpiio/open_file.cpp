@@ -84,7 +84,7 @@ MPI_Comm own_comm(MPI_File file, OpenFile& open) {
   return open.comm;
 }
 
-/// Whether this rank looks where a call begins. By Pointer::ordered the ranks do so together: all,
+/// True if this rank looks where a call begins. By Pointer::ordered the ranks do so together: all,
 /// also one whose recording has ended.
 bool takes_part(const Call& call, Pointer pointer) {
   return pointer == Pointer::ordered ? call.is_outermost() : call.is_user_call();

@@ -71,7 +71,7 @@ class Transfer {
 /// Requests of nonblocking calls that the program has not waited for.
 bool has_requests();
 
-/// Which of some requests are ours, before and after MPI waits for them.
+/// The requests among these that are ours, before and after MPI waits for them.
 class Waiting {
  public:
   Waiting(const Call& call, int count, const MPI_Request* requests);

@@ -7,7 +7,7 @@
 
 namespace slabmark::capture {
 
-/// What a process sees of a file (MPI_File_set_view).
+/// The view of a process of a file (MPI_File_set_view).
 class View {
  public:
   /// All of the file, in bytes.

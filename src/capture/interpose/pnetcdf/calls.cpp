@@ -42,7 +42,7 @@ Id call_of(const CallVariant& variant, Access::Kind kind) {
   return id;
 }
 
-/// What part of a variable a call is for.
+/// The part of a variable that a call is for.
 class Selected {
  public:
   void set(const Access& access, const CapturedVariable& variable, const CapturedFile& file) {
@@ -105,7 +105,7 @@ Id type_of(const pnetcdf::MemoryArgument& memory, const CapturedVariable& variab
   return place->second;
 }
 
-/// Whether the call was made: values that do not fit are reported, and the others are moved.
+/// True if the call was made: values that do not fit are reported, and the others are moved.
 bool is_made(int error) { return error == NC_NOERR || error == NC_ERANGE; }
 
 /// Where elements lie in the caller's memory, in elements. False: one after another, or it cannot
@@ -209,7 +209,7 @@ int move_several(int ncid, int count, FunctionRef<pnetcdf::Call(int)> call_of, b
   return error;
 }
 
-/// What a datatype of the file goes over: a variable, and boxes of it.
+/// The elements that a datatype of the file covers: a variable, and boxes of it.
 struct FilePart {
   Id dataset;
   Boxes boxes;
@@ -258,8 +258,7 @@ class FileParts {
     }
   }
 
-  /// What lies at `offset` of one row of a variable: how many bytes of `most`; 0: nothing is known
-  /// to lie there.
+  /// The bytes at `offset` of one row of a variable, of `most`; 0: nothing is known to lie there.
   MPI_Offset take_row(MPI_Offset offset, MPI_Offset most) {
     const bool records = offset >= first_record_;
     const MPI_Offset record = records ? (offset - first_record_) / record_bytes_ : 0;

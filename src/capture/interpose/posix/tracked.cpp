@@ -22,7 +22,7 @@ namespace {
 
 constexpr off_t least_read_bytes = 64 * 1024;  // smaller ones are settings, not input
 
-/// What is known of a descriptor. Read without a lock.
+/// The known facts of a descriptor. Read without a lock.
 struct Slot {
   std::atomic<std::uint32_t> opening;  ///< and 1; 0: it is not tracked
   std::atomic<bool> is_appended_to;

@@ -19,10 +19,10 @@ constexpr char switch_variable[] = "SLABMARK_CAPTURE_POSIX";
 /// built-in choice.
 constexpr char files_variable[] = "SLABMARK_CAPTURE_FILES";
 
-/// Those of higher numbers are not captured.
+/// Higher numbers are not captured.
 constexpr int most_descriptors = 65536;
 
-/// Whether calls on a descriptor are captured. Cheap.
+/// True if calls on a descriptor are captured. Cheap.
 bool is_tracked(int descriptor) noexcept;
 bool is_tracked(std::FILE* stream) noexcept;
 
@@ -34,10 +34,10 @@ void opened(const Call& call, const char* name, int descriptor, const char* path
 void duplicated(int descriptor, int copy);
 /// The flags of the opening that `descriptor` belongs to are `flags` now, under all its numbers.
 void flags_changed(int descriptor, int flags);
-/// Whether this is not the process that tracks: the child of a vfork() has its memory, and closes
+/// True if this is not the process that tracks: the child of a vfork() has its memory, and closes
 /// and duplicates descriptors of its own.
 bool is_other_process() noexcept;
-/// Whether all that is written goes to the end of the file, whatever the call says.
+/// True if all that is written goes to the end of the file, whatever the call says.
 bool is_appended_to(int descriptor) noexcept;
 /// Before the descriptor is closed.
 void closing(const Call& call, const char* name, int descriptor);

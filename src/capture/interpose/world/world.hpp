@@ -11,7 +11,7 @@ Function next(const char* name, Function of_mpi) {
   return found == nullptr ? of_mpi : found;
 }
 
-/// Whether there is an MPI_COMM_WORLD: not in a program that speaks to MPI by sessions alone.
+/// True if there is an MPI_COMM_WORLD: not in a program that speaks to MPI by sessions alone.
 bool has_world();
 
 /// Tells the recorder which rank of MPI_COMM_WORLD this process is. MPI must be running. Wrappers

@@ -5,7 +5,7 @@ namespace slabmark::capture {
 /// Paths are told from the folder in which the process is now.
 void remember_start_folder();
 
-/// Whether this process is the child of a fork in one that records: threads that hold locks in its
+/// True if this process is the child of a fork in one that records: threads that hold locks in its
 /// parent do not exist in it.
 bool is_child_of_fork() noexcept;
 

@@ -49,7 +49,7 @@ class Locked {
   std::lock_guard<std::mutex> lock_;
 };
 
-/// What is recorded of this process, and when it is written.
+/// The recorded calls of this process, and when they are written.
 class Recorder {
  public:
   static Recorder& the() {
@@ -58,7 +58,7 @@ class Recorder {
   }
 
   bool on() const { return on_; }
-  /// Whether it was, at least at first.
+  /// True if it was, at least at first.
   bool was_on() const { return spool_ != nullptr; }
   /// The child of a fork: its threads and the spool are its parent's.
   bool is_child() const { return is_child_; }

@@ -27,7 +27,7 @@ class DefinitionStream {
   Id open_file(std::string_view json);
   Id define(std::string_view json);
   Id define_call(std::string_view name, std::string_view effect);
-  /// Whether a block of events ends after this call: after a flush, a close and such, a program may
+  /// True if a block of events ends after this call: after a flush, a close and such, a program may
   /// come back with the same calls.
   bool ends_block(Id call) const { return call < ends_block_.size() && ends_block_[call]; }
 

@@ -24,7 +24,7 @@ class ListCoder {
   Hash hash(bool is_memory) const;
 
  private:
-  /// Whether starts are coded as distances from the first.
+  /// True if starts are coded as distances from the first.
   bool has_origin() const { return boxes_.size_ > 0 && !boxes_.is_map_; }
   std::uint64_t flags(bool is_memory) const;
 

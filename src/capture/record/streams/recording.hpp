@@ -12,7 +12,7 @@
 
 namespace slabmark::capture {
 
-/// What is recorded of a process, as streams of bytes that the owner writes.
+/// The recording of a process, as streams of bytes that the owner writes.
 class Recording {
  public:
   DefinitionStream definitions;
@@ -25,7 +25,7 @@ class Recording {
   void count_uncaptured(std::string_view name) {
     events.count_uncaptured(definitions.define_call(name, "uncaptured"));
   }
-  /// Whether a block should end with the call at hand.
+  /// True if a block should end with the call at hand.
   bool ends_block() const { return ends_block_; }
   void end_block();
   /// The process has come to its end.

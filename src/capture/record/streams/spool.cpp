@@ -53,8 +53,8 @@ class NoSignalOfSize {
   bool is_programs_;  ///< one that waits already
 };
 
-/// In one write, since other processes of the node append to the same file. What that leaves goes
-/// in another, which says why. False, with errno.
+/// In one write, since other processes of the node append to the same file. The rest goes in
+/// another, which says why. False, with errno.
 bool append(int file, std::span<const std::uint8_t> bytes) {
   const NoSignalOfSize quiet;
   while (!bytes.empty()) {

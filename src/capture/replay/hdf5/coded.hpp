@@ -5,7 +5,8 @@
 #include "core/json/json.hpp"
 #include "storage/hdf5/handle.hpp"
 
-/// What HDF5 coded of a program's types, lists and spaces, as capture has put it into descriptions.
+/// Types, lists and spaces of a program as HDF5 coded them, and as capture has put them into
+/// descriptions.
 namespace slabmark::hdf5_coded {
 
 /// In base64, under that key. Empty where the pattern does not have it.

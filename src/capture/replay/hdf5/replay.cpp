@@ -36,7 +36,7 @@ void close_last(std::vector<Handle>& handles) {
   if (!handles.empty()) handles.pop_back();
 }
 
-/// Whether the pattern's calls have made that object; a committed type, say, they have not.
+/// True if the pattern's calls have made that object; a committed type, say, they have not.
 bool is_there(hid_t file, const std::string& path) {
   if (path.empty()) return false;
   for (std::size_t end = 0; end != std::string::npos;) {

@@ -9,7 +9,7 @@
 
 namespace slabmark {
 
-/// What the program's calls of HDF5 selected, as dataspaces.
+/// The selections of the program's calls of HDF5, as dataspaces.
 class Hdf5Selections {
  public:
   explicit Hdf5Selections(const RankReader& rank) : rank_(rank) {}

@@ -16,7 +16,7 @@ namespace slabmark {
 
 namespace {
 
-/// What of a rank's calls on files that it writes cannot be made again.
+/// The calls of a rank, on files that it writes, that cannot be made again.
 class UnsupportedCalls {
  public:
   explicit UnsupportedCalls(const RecordedProgram& program) : program_(program) { hdf5::silence(); }
@@ -36,7 +36,7 @@ class UnsupportedCalls {
   }
 
  private:
-  /// What a rank opens by itself must be there by then.
+  /// Files that a rank opens by itself must be there by then.
   std::optional<std::string> unsupported_opening(const CapturedWalk& walk) {
     const std::string& call = walk.rank().call(walk.event().call).name;
     if (call != "H5Fcreate" && !call.starts_with("H5Fopen")) return std::nullopt;
@@ -83,7 +83,7 @@ class UnsupportedCalls {
                        name, "a pattern has no links, copies and renames");
   }
 
-  /// What was written and then cut off by H5Dset_extent cannot be read back.
+  /// Elements that were written and then cut off by H5Dset_extent cannot be read back.
   std::optional<std::string> unsupported_cut(const CapturedWalk& walk, const Json& described) {
     const CapturedEvent& event = walk.event();
     const std::string name = described.value("name", "");
@@ -165,7 +165,7 @@ class UnsupportedCalls {
 }  // namespace
 
 std::optional<std::string> hdf5_unsupported_reason(const RecordedProgram& program) {
-  // What a program has read is made by another method, of elements without addresses.
+  // Another method makes the elements that a program has read, without addresses.
   if (program.direction != capture::writes) return std::nullopt;
   return UnsupportedCalls(program).find();
 }

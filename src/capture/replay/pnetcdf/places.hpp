@@ -10,7 +10,7 @@
 
 namespace slabmark {
 
-/// Which part of its variable a call moves, as the arrays that PnetCDF's functions take.
+/// The part of its variable that a call moves, as the arrays that PnetCDF's functions take.
 struct NetcdfPlace {
   std::vector<MPI_Offset> start, count, stride;  ///< of one box; `stride` is empty without strides
   std::vector<MPI_Offset*> starts, counts;       ///< of each box of a list

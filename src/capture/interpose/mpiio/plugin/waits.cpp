@@ -49,8 +49,8 @@ SLABMARK_WAIT(MPI_Waitsome, count, requests,
 SLABMARK_WAIT(MPI_Testsome, count, requests,
               (int count, MPI_Request requests[], int* ended, int indices[], MPI_Status statuses[]),
               (count, requests, ended, indices, statuses))
-// Who gives a request up waits for its elements no more; its number may be that of another one
-// next.
+// A rank that gives a request up waits for its elements no more; its number may be that of another
+// one next.
 SLABMARK_WAIT(MPI_Request_free, 1, request, (MPI_Request * request), (request))
 
 }  // extern "C"

@@ -150,7 +150,7 @@ std::size_t move_in_stream(const char* name, unsigned direction, std::size_t siz
   const off_t end = ftello(stream);
   errno = kept;
   const auto bytes = static_cast<ssize_t>(count * size);
-  // What is appended begins elsewhere, and what is read may end in a part of an element.
+  // Appended bytes begin elsewhere, and a read may end within an element.
   moved(call, name, direction, fileno(stream), direction == reads ? begin : end - bytes, bytes);
   expect(stream, end);
   return count;
@@ -382,7 +382,7 @@ ssize_t move_by_flags(const char* at_position, const char* at_offset, unsigned d
   std::FILE* name(const char* path, const char* mode, std::FILE* stream) { \
     return freopen_by(#name, path, mode, stream);                          \
   }
-// What follows the command is a number, a pointer or nothing; all come the same way.
+// The argument after the command is a number, a pointer or nothing; all come the same way.
 #define SLABMARK_FCNTL(name)                                                                    \
   int name(int descriptor, int command, ...) {                                                  \
     va_list list;                                                                               \

@@ -8,7 +8,7 @@
 
 namespace slabmark::convert {
 
-enum class NetcdfKind { netcdf4, cdf1, cdf2, cdf5 };
+enum class NetcdfKind { netcdf4, cdf1, cdf2, cdf5, zarr };
 
 /// Throws InputError that names what a file of that classic kind cannot hold: types, strings, a
 /// second unlimited dimension, one that is not the slowest. `input` is for messages.

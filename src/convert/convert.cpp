@@ -17,12 +17,14 @@
 #include "convert/read_ahead.hpp"
 #include "convert/source.hpp"
 #include "convert/unfinished_file.hpp"
+#include "convert/zarr_target.hpp"
 #include "core/base/error.hpp"
 #include "core/base/number.hpp"
 #include "core/parallel/agree.hpp"
 #include "storage/posix/cached_pages.hpp"
 #include "storage/posix/file.hpp"
 #include "storage/posix/free_path.hpp"
+#include "storage/zarr/store.hpp"
 
 namespace slabmark::convert {
 
@@ -31,6 +33,14 @@ namespace {
 // A rank holds what it read, a window of the exchange, and chunks before and after its filters.
 constexpr std::uint64_t parts_of_memory = 4;
 constexpr std::uint64_t parts_with_thread = parts_of_memory + 1;  // and what is read meanwhile
+
+/// Of a file, or of all files in a store.
+std::uint64_t stored_bytes(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return std::filesystem::file_size(path);
+  std::uint64_t bytes = 0;
+  for (const std::string& file : zarr::files_of(path)) bytes += std::filesystem::file_size(file);
+  return bytes;
+}
 
 class Converter {
  public:
@@ -48,7 +58,7 @@ class Converter {
     Conversion done{1, contents().variables.size(), contents().bytes(), bytes_before(), 0};
     if (!is_done_) make(on_step);
     agreed(comm_, [&] {
-      if (comm_.is_root()) done.stored_bytes = std::filesystem::file_size(options_.output);
+      if (comm_.is_root()) done.stored_bytes = stored_bytes(options_.output);
     });
     return done;
   }
@@ -95,7 +105,7 @@ class Converter {
       if (options_.verify) verify(made.path(), on_step);
       agreed(comm_, [&] {
         if (!comm_.is_root()) return;
-        if (options_.sync) {
+        if (options_.sync && options_.kind != NetcdfKind::zarr) {
           posix::File::open(made.path(), posix::File::Access::write).sync();
         }
         made.keep();
@@ -128,18 +138,36 @@ class Converter {
     if (options_.kind == NetcdfKind::netcdf4) {
       require_netcdf4_names(contents(), options_.inputs.front());
       require_storage(options_.settings, contents());
+    } else if (options_.kind == NetcdfKind::zarr) {
+      require_zarr(contents(), options_.settings, options_.inputs.front());
     } else {
       require_classic(contents(), options_.kind, options_.inputs.front());
     }
-    for (const FileVariable& variable : contents().variables) {
-      chunks_.push_back(options_.kind == NetcdfKind::netcdf4
-                            ? chunk_of(contents(), variable, options_.settings.of(variable))
-                            : Extent{});
-      require_room(variable, chunks_.back());
+    cuts_ = contents();
+    for (FileVariable& variable : cuts_.variables) {
+      chunks_.push_back(chunk_in_target(variable));
+      // The rank that reads a chunk of a store writes it.
+      if (options_.kind == NetcdfKind::zarr) variable.stored_chunk = chunks_.back();
+    }
+    for (std::size_t v = 0; v < chunks_.size(); ++v) {
+      const FileVariable& variable = contents().variables[v];
+      require_room(variable, chunks_[v]);
       require_room(variable, variable.stored_chunk);
     }
     const auto ranks = static_cast<std::uint64_t>(comm_.size());
     batches_ = batches_of(contents(), chunks_, part_of_memory() * ranks);
+  }
+
+  Extent chunk_in_target(const FileVariable& variable) const {
+    const VariableSettings settings = options_.settings.of(variable);
+    if (options_.kind == NetcdfKind::netcdf4) return chunk_of(contents(), variable, settings);
+    if (options_.kind != NetcdfKind::zarr) return {};
+    Extent chunk = chunk_of(contents(), variable, settings, true);
+    const Extent extent = contents().extent_of(variable);
+    for (std::size_t d = 0; d < chunk.size(); ++d) {
+      chunk[d] = std::max<std::uint64_t>(1, std::min(chunk[d], extent[d]));
+    }
+    return chunk;
   }
 
   void require_room(const FileVariable& variable, const Extent& chunk) const {
@@ -169,6 +197,7 @@ class Converter {
       pages.drop();  // what has reached the disk since the last batches
       if (options_.resume) save(b + 1, *target, saving);
     }
+    if (options_.sync && options_.kind == NetcdfKind::zarr) target->save();
     target->close();
   }
 
@@ -196,6 +225,9 @@ class Converter {
     const TargetState other_rank;
     const TargetState* const resumed =
         first_batch_ == 0 ? nullptr : (journal_ ? &journal_->state() : &other_rank);
+    if (options_.kind == NetcdfKind::zarr) {
+      return create_zarr(comm_, path, contents(), chunks_, options_.settings);
+    }
     if (options_.kind != NetcdfKind::netcdf4) {
       return create_classic(comm_, path, contents(), options_.kind, resumed);
     }
@@ -204,13 +236,13 @@ class Converter {
   }
 
   std::unique_ptr<ReadAhead> reader_for(int rank, std::size_t first) const {
-    return std::make_unique<ReadAhead>(*source_, batches_, static_cast<std::uint64_t>(rank),
+    return std::make_unique<ReadAhead>(*source_, cuts_, batches_, static_cast<std::uint64_t>(rank),
                                        static_cast<std::uint64_t>(comm_.size()), first);
   }
 
   // Each element is read on another rank than wrote it.
   void verify(const std::string& path, const OnStep& on_step) {
-    const std::unique_ptr<Source> made = open_to_verify(comm_, path);
+    const std::unique_ptr<Source> made = open_to_verify(comm_, path, contents());
     std::unique_ptr<ReadAhead> reader;
     agreed(comm_, [&] {
       compare_structure(made->contents());
@@ -230,9 +262,10 @@ class Converter {
   }
 
   void compare_structure(const FileContents& made) const {
-    const bool is_same = made.dimensions == contents().dimensions &&
-                         made.attributes == contents().attributes &&
-                         std::ranges::equal(made.variables, contents().variables, is_same_variable);
+    const FileContents due =
+        options_.kind == NetcdfKind::zarr ? as_in_zarr(contents()) : contents();
+    const bool is_same = made.dimensions == due.dimensions && made.attributes == due.attributes &&
+                         std::ranges::equal(made.variables, due.variables, is_same_variable);
     if (!is_same) fail("its dimensions, variables or attributes are others");
   }
 
@@ -258,6 +291,7 @@ class Converter {
   const Comm& comm_;
   const ConvertOptions options_;
   std::shared_ptr<Source> source_;
+  FileContents cuts_;           ///< with the chunks at which shares are cut
   std::vector<Extent> chunks_;  ///< of the target, by variable
   std::vector<Batch> batches_;
   std::optional<Journal> journal_;  ///< on root, with options_.resume

@@ -16,12 +16,6 @@ constexpr std::uint64_t largest_default_chunk = 4u << 20;
 // A record of a time axis is a number, so its chunks hold many.
 constexpr std::uint64_t line_chunk_bytes = 4096;
 
-VariableFilters filters_of(const FileVariable& variable, const VariableSettings& settings) {
-  VariableFilters filters = settings.filters.value_or(variable.filters);
-  filters.fletcher32 = variable.filters.fletcher32;
-  return filters;
-}
-
 void require_filter(Compression compression) {
   if (compression == Compression::zstd && !hdf5::has_filter(hdf5::zstd_filter)) {
     throw InputError(
@@ -73,6 +67,12 @@ Extent default_chunk(const FileContents& contents, const FileVariable& variable)
 
 }  // namespace
 
+VariableFilters filters_of(const FileVariable& variable, const VariableSettings& settings) {
+  VariableFilters filters = settings.filters.value_or(variable.filters);
+  filters.fletcher32 = variable.filters.fletcher32;
+  return filters;
+}
+
 void require_storage(const Settings& settings, const FileContents& contents) {
   for (const FileVariable& variable : contents.variables) {
     const VariableFilters filters = filters_of(variable, settings.of(variable));
@@ -89,7 +89,7 @@ void require_storage(const Settings& settings, const FileContents& contents) {
 }
 
 Extent chunk_of(const FileContents& contents, const FileVariable& variable,
-                const VariableSettings& settings) {
+                const VariableSettings& settings, bool always) {
   if (variable.dimensions.empty()) return {};
   const bool was_chunked = !variable.stored_chunk.empty();
   const bool has_times = variable.dimensions.size() > 1 &&
@@ -99,7 +99,7 @@ Extent chunk_of(const FileContents& contents, const FileVariable& variable,
     return advised_chunk(*settings.chunk_for, extent, size_of(variable.type));
   }
   Extent chunk = was_chunked ? variable.stored_chunk : default_chunk(contents, variable);
-  bool is_chunked = was_chunked || contents.is_unlimited(variable) ||
+  bool is_chunked = always || was_chunked || contents.is_unlimited(variable) ||
                     filters_of(variable, settings) != VariableFilters{};
   for (std::size_t i = 0; i < chunk.size(); ++i) {
     const FileDimension& dimension = contents.dimensions[variable.dimensions[i]];

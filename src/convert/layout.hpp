@@ -12,9 +12,12 @@ namespace slabmark::convert {
 /// Throws InputError where HDF5 has no such filter.
 void require_storage(const Settings& settings, const FileContents& contents);
 
-/// The lengths of a variable's chunks; empty: contiguous.
+/// The filters of a variable in the output.
+VariableFilters filters_of(const FileVariable& variable, const VariableSettings& settings);
+
+/// The lengths of a variable's chunks; empty: contiguous, unless it must have some.
 Extent chunk_of(const FileContents& contents, const FileVariable& variable,
-                const VariableSettings& settings);
+                const VariableSettings& settings, bool always = false);
 
 /// The element that stands where nothing was written: the attribute _FillValue, or netCDF's own.
 std::vector<std::byte> fill_of(const FileVariable& variable);

@@ -23,9 +23,9 @@ void read(Source& source, const Batch& batch, Shares& shares) {
   }
 }
 
-ReadAhead::ReadAhead(Source& source, const std::vector<Batch>& batches, std::uint64_t rank,
-                     std::uint64_t ranks, std::size_t first)
-    : source_(source), batches_(batches), rank_(rank), ranks_(ranks), batch_(first) {
+ReadAhead::ReadAhead(Source& source, const FileContents& cuts, const std::vector<Batch>& batches,
+                     std::uint64_t rank, std::uint64_t ranks, std::size_t first)
+    : source_(source), cuts_(cuts), batches_(batches), rank_(rank), ranks_(ranks), batch_(first) {
   if (source.reads_in_threads() && first + 1 < batches.size()) thread_.emplace();
 }
 
@@ -44,7 +44,7 @@ Shares& ReadAhead::next() {
 }
 
 void ReadAhead::read_batch(std::size_t batch, Shares& shares) const {
-  shares.runs = shares_of(source_.contents(), batches_[batch], rank_, ranks_);
+  shares.runs = shares_of(cuts_, batches_[batch], rank_, ranks_);
   read(source_, batches_[batch], shares);
 }
 

@@ -24,9 +24,10 @@ void read(Source& source, const Batch& batch, Shares& shares);
 /// of the next batch while the caller works on this one.
 class ReadAhead {
  public:
-  /// From this batch on. All must outlive it.
-  ReadAhead(Source& source, const std::vector<Batch>& batches, std::uint64_t rank,
-            std::uint64_t ranks, std::size_t first = 0);
+  /// From batch `first` on. Shares are cut at the stored chunks of `cuts`, which else are the
+  /// source's contents. All must outlive it.
+  ReadAhead(Source& source, const FileContents& cuts, const std::vector<Batch>& batches,
+            std::uint64_t rank, std::uint64_t ranks, std::size_t first = 0);
 
   /// Shares of the next batch, until the following call. Throws what reading threw.
   Shares& next();
@@ -35,6 +36,7 @@ class ReadAhead {
   void read_batch(std::size_t batch, Shares& shares) const;
 
   Source& source_;
+  const FileContents& cuts_;
   const std::vector<Batch>& batches_;
   std::uint64_t rank_, ranks_;
   std::size_t batch_;

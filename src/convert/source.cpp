@@ -7,6 +7,7 @@
 
 #include "convert/classic_source.hpp"
 #include "convert/netcdf4_source.hpp"
+#include "convert/zarr_source.hpp"
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
 #include "storage/hdf5/file.hpp"
@@ -36,24 +37,35 @@ bool is_classic(const std::string& path) {
   return begin == mark;
 }
 
+enum class Format { netcdf4, classic, zarr };
+
+Format format_of(const std::string& path) {
+  if (is_zarr(path)) return Format::zarr;
+  return is_classic(path) ? Format::classic : Format::netcdf4;
+}
+
 }  // namespace
 
 std::unique_ptr<Source> open_source(const Comm& comm, const std::string& path) {
-  bool classic = false;
+  Format format = Format::netcdf4;
   agreed(comm, [&] {
-    classic = is_classic(path);
-    if (classic || hdf5::is_hdf5(path)) return;
-    throw InputError(fmt::format(
-        "Cannot convert '{}': it is neither a classic netCDF nor an HDF5 file. Name one of those.",
-        path));
+    format = format_of(path);
+    if (format != Format::netcdf4 || hdf5::is_hdf5(path)) return;
+    throw InputError(
+        fmt::format("Cannot convert '{}': it is neither a classic netCDF nor an HDF5 file, and no "
+                    "Zarr v3 store. Name one of those.",
+                    path));
   });
-  return classic ? open_classic(comm, path) : open_netcdf4(comm, path);
+  if (format == Format::zarr) return open_zarr(comm, path);
+  return format == Format::classic ? open_classic(comm, path) : open_netcdf4(comm, path);
 }
 
-std::unique_ptr<Source> open_to_verify(const Comm& comm, const std::string& path) {
-  bool classic = false;
-  agreed(comm, [&] { classic = is_classic(path); });
-  return classic ? open_classic_in_pnetcdf(comm, path) : open_netcdf4(comm, path);
+std::unique_ptr<Source> open_to_verify(const Comm& comm, const std::string& path,
+                                       const FileContents& like) {
+  Format format = Format::netcdf4;
+  agreed(comm, [&] { format = format_of(path); });
+  if (format == Format::zarr) return open_zarr(comm, path, like);
+  return format == Format::classic ? open_classic_in_pnetcdf(comm, path) : open_netcdf4(comm, path);
 }
 
 }  // namespace slabmark::convert

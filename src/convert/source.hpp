@@ -37,8 +37,9 @@ class Source {
 /// before its elements do.
 std::unique_ptr<Source> open_source(const Comm& comm, const std::string& path);
 
-/// Collective: the same for a file that targets have made. A library reads it that had no part in
-/// writing elements: HDF5, or PnetCDF.
-std::unique_ptr<Source> open_to_verify(const Comm& comm, const std::string& path);
+/// Collective: the same for a file that targets have made, in the order of `like`. A library reads
+/// it that had no part in writing elements: HDF5, or PnetCDF.
+std::unique_ptr<Source> open_to_verify(const Comm& comm, const std::string& path,
+                                       const FileContents& like);
 
 }  // namespace slabmark::convert

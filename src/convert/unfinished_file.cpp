@@ -2,7 +2,8 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <unistd.h>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,16 @@
 
 namespace slabmark::convert {
 
+namespace {
+
+/// A file, or the directory of a store with its contents.
+void remove(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+}
+
+}  // namespace
+
 UnfinishedFile::UnfinishedFile(const Comm& comm, const std::string& path, bool is_resumable,
                                Journal* journal)
     : comm_(comm), final_(path), journal_(journal) {
@@ -19,14 +30,14 @@ UnfinishedFile::UnfinishedFile(const Comm& comm, const std::string& path, bool i
     path_ = resumable_name(path);
     return;
   }
-  path_ = comm.broadcast(comm.is_root() ? posix::unfinished_name(path) : std::string());
-  guard_.emplace(path_);
+  path_ = comm.broadcast(comm.is_root() ? posix::unfinished_name(path, remove) : std::string());
+  guard_.emplace(path_, RemoveOnAbort::Directory::with_contents);
 }
 
 UnfinishedFile::~UnfinishedFile() {
   if (!comm_.is_root() || is_kept_) return;
   if (journal_ != nullptr && journal_->batches() > 0) return;
-  ::unlink(path_.c_str());
+  remove(path_);
 }
 
 void UnfinishedFile::keep() {

@@ -49,7 +49,7 @@ TEST(ReadAhead, ReadsTheSharesOfARankInOrder) {
     ASSERT_EQ(batches.size(), 4U);
     std::vector<std::uint64_t> found;
     for (const std::uint64_t rank : {0, 1}) {
-      ReadAhead reader(source, batches, rank, 2);
+      ReadAhead reader(source, source.contents(), batches, rank, 2);
       for (std::size_t b = 0; b < batches.size(); ++b) {
         const Shares& shares = reader.next();
         for (std::size_t i = 0; i < shares.runs.front().length; ++i) {
@@ -67,7 +67,7 @@ TEST(ReadAhead, ReadsTheSharesOfARankInOrder) {
 TEST(ReadAhead, BeginsWhereItIsTold) {
   Numbers source(true, 1000);
   const std::vector<Batch> batches = batches_of(source.contents(), {{}}, 240);
-  ReadAhead reader(source, batches, 0, 1, 2);
+  ReadAhead reader(source, source.contents(), batches, 0, 1, 2);
   EXPECT_EQ(element_at(reader.next(), 0), 60U);
   EXPECT_EQ(element_at(reader.next(), 0), 90U);
 }
@@ -76,7 +76,7 @@ TEST(ReadAhead, AFailureComesWithItsBatch) {
   for (const bool in_threads : {false, true}) {
     Numbers source(in_threads, 55);
     const std::vector<Batch> batches = batches_of(source.contents(), {{}}, 240);
-    ReadAhead reader(source, batches, 0, 1);
+    ReadAhead reader(source, source.contents(), batches, 0, 1);
     EXPECT_EQ(element_at(reader.next(), 29), 29U);
     EXPECT_THROW(reader.next(), IoError);
   }

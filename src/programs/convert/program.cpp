@@ -33,7 +33,8 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
                    "number of ranks");
   Command& root = line.root();
   root.add_arguments("INPUT", options.inputs,
-                     "NetCDF file: classic (CDF-1, CDF-2 or CDF-5) or netCDF-4. Several are joined "
+                     "NetCDF file: classic (CDF-1, CDF-2 or CDF-5) or netCDF-4, or Zarr v3 store. "
+                     "Several are joined "
                      "along their unlimited dimension, or merged if their variables differ")
       .required();
   root.add_text("-o,--output", "FILE", options.output,
@@ -44,7 +45,8 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
                             {{"netcdf4", NetcdfKind::netcdf4},
                              {"cdf1", NetcdfKind::cdf1},
                              {"cdf2", NetcdfKind::cdf2},
-                             {"cdf5", NetcdfKind::cdf5}});
+                             {"cdf5", NetcdfKind::cdf5},
+                             {"zarr", NetcdfKind::zarr}});
   root.add_parsed("--compress", "FILTER", {}, "Compression: zstd[:LEVEL], deflate[:LEVEL] or none",
                   [&](const std::string& text, const std::string& what) {
                     options.settings.general.filters = convert::parse_compression(text, what);
@@ -91,7 +93,13 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   if (!chunks.empty() && options.settings.general.chunk_for) {
     throw InputError("--chunk and --chunk-for both choose chunks; leave one of them out.");
   }
-  if (options.kind != NetcdfKind::netcdf4 && options.settings.has_storage()) {
+  if (options.kind == NetcdfKind::zarr && (options.overwrite || options.resume)) {
+    throw InputError(
+        "--overwrite and --resume are for files, and a Zarr store is a directory; remove a store "
+        "before you write another in its place.");
+  }
+  if (options.kind != NetcdfKind::netcdf4 && options.kind != NetcdfKind::zarr &&
+      options.settings.has_storage()) {
     throw InputError(
         "Classic files have no chunks and no filters; leave out --compress and --chunk, or write "
         "netCDF-4.");

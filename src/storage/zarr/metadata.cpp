@@ -60,6 +60,11 @@ Json fill_of(const ArrayMetadata& array) {
     if (!array.fill.empty()) std::memcpy(&value, array.fill.data(), sizeof value);
     if constexpr (std::is_same_v<decltype(value), char>) {
       return Json(static_cast<std::uint8_t>(value));
+    } else if constexpr (std::is_floating_point_v<decltype(value)>) {
+      // JSON has no such numbers, and Zarr has these names for them.
+      if (std::isnan(value)) return Json("NaN");
+      if (std::isinf(value)) return Json(value > 0 ? "Infinity" : "-Infinity");
+      return Json(value);
     } else {
       return Json(value);
     }

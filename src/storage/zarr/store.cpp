@@ -30,19 +30,15 @@ void write_json(const std::string& path, const Json& json) {
   file.close();
 }
 
-Json group_metadata(std::span<const Attribute> attributes) {
-  Json json = Json::object();
-  json["attributes"] = Json::object();
-  for (const Attribute& attribute : attributes) json["attributes"][attribute.name] = attribute.text;
-  json["zarr_format"] = 3;
-  json["node_type"] = "group";
-  return json;
+Json group_metadata(const Json& attributes) {
+  return Json::object({{"attributes", attributes}, {"zarr_format", 3}, {"node_type", "group"}});
 }
 
 /// The groups of all arrays, but the root, so that outer ones come before inner ones.
-std::set<std::string> groups_of(std::span<const NamedArray> arrays) {
+template <class Arrays>
+std::set<std::string> groups_of(const Arrays& arrays) {
   std::set<std::string> groups;
-  for (const NamedArray& one : arrays) {
+  for (const auto& one : arrays) {
     for (auto end = one.name.find('/'); end != std::string::npos;
          end = one.name.find('/', end + 1)) {
       groups.insert(one.name.substr(0, end));
@@ -73,14 +69,23 @@ void create_store(const std::string& path) { make_directory(path); }
 
 void write_metadata(const std::string& path, std::span<const NamedArray> arrays,
                     std::span<const Attribute> attributes) {
+  std::vector<NamedJson> all;
+  for (const NamedArray& one : arrays) all.push_back({one.name, metadata_of(one.array)});
+  Json texts = Json::object();
+  for (const Attribute& attribute : attributes) texts[attribute.name] = attribute.text;
+  write_metadata(path, all, texts);
+}
+
+void write_metadata(const std::string& path, std::span<const NamedJson> arrays,
+                    const Json& attributes) {
   Json all = Json::object();
   const auto add = [&](const std::string& name, const Json& json) {
     make_directory(path + '/' + name);
     write_json(path + '/' + name + metadata_file, json);
     all[name] = json;
   };
-  for (const std::string& group : groups_of(arrays)) add(group, group_metadata({}));
-  for (const NamedArray& one : arrays) add(one.name, metadata_of(one.array));
+  for (const std::string& group : groups_of(arrays)) add(group, group_metadata(Json::object()));
+  for (const NamedJson& one : arrays) add(one.name, one.json);
   Json root = group_metadata(attributes);
   root["consolidated_metadata"] =
       Json::object({{"kind", "inline"}, {"must_understand", false}, {"metadata", all}});

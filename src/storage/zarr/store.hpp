@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json/json.hpp"
 #include "storage/zarr/metadata.hpp"
 
 namespace slabmark::zarr {
@@ -25,6 +26,14 @@ void create_store(const std::string& path);
 /// the rest in it, too (consolidated metadata), so that readers open one file.
 void write_metadata(const std::string& path, std::span<const NamedArray> arrays,
                     std::span<const Attribute> attributes);
+
+/// The same of what is JSON already, and has attributes of any kind.
+struct NamedJson {
+  std::string name;
+  Json json;
+};
+void write_metadata(const std::string& path, std::span<const NamedJson> arrays,
+                    const Json& attributes);
 
 /// Waits until the metadata is durable.
 void sync_metadata(const std::string& path, std::span<const NamedArray> arrays);

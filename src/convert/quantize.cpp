@@ -2,8 +2,10 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,28 +19,83 @@ namespace slabmark::convert {
 
 namespace {
 
-constexpr const char* bits_attribute = "_QuantizeBitRoundNumberOfSignificantBits";
+constexpr double bits_a_digit = 3.32192809488736234787;
+constexpr double digits_a_bit = 0.30102999566398119521;
 
-/// Bits behind the leading one of a mantissa.
-std::uint64_t mantissa_bits(ElementType type) {
-  return type == ElementType::float32 ? std::numeric_limits<float>::digits - 1
-                                      : std::numeric_limits<double>::digits - 1;
+/// What netCDF-C calls the attribute of a rounding.
+const char* attribute_of(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::bit_round:
+      return "_QuantizeBitRoundNumberOfSignificantBits";
+    case Rounding::granular_bit_round:
+      return "_QuantizeGranularBitRoundNumberOfSignificantDigits";
+    default:
+      return "_QuantizeBitGroomNumberOfSignificantDigits";
+  }
 }
 
-template <class Word, class Number>
-void round_all(std::byte* memory, std::uint64_t elements, const std::byte* fill, unsigned zeros) {
-  if (zeros == 0) return;
+/// Bits behind the leading one of a mantissa.
+template <class Number>
+constexpr int mantissa_bits = std::numeric_limits<Number>::digits - 1;
+
+template <class Visit>
+auto with_number(ElementType type, const Visit& visit) {
+  return type == ElementType::float32 ? visit(float{}) : visit(double{});
+}
+
+/// The most that a rounding keeps of a type, as netCDF-C limits it.
+std::uint64_t most_kept(Rounding rounding, ElementType type) {
+  return with_number(type, [&](auto number) -> std::uint64_t {
+    using Number = decltype(number);
+    return rounding == Rounding::bit_round
+               ? mantissa_bits<Number>
+               : std::numeric_limits<Number>::digits10 + (std::is_same_v<Number, float> ? 1 : 0);
+  });
+}
+
+/// Bits that this value needs for so many digits, by its own exponent.
+template <class Number>
+int granular_bits(Number value, std::uint64_t digits) {
+  int exponent = 0;
+  const double mantissa = std::fabs(std::frexp(static_cast<double>(value), &exponent));
+  const double log10 = std::log10(mantissa);
+  const int before_point = static_cast<int>(std::floor(exponent * digits_a_bit + log10)) + 1;
+  const int power =
+      static_cast<int>(std::floor(bits_a_digit * (before_point - static_cast<int>(digits))));
+  return std::abs(static_cast<int>(std::floor(exponent - bits_a_digit * log10)) - power) - 1;
+}
+
+/// Rounds one value, the `index`-th of its variable.
+template <class Number>
+Number rounded(Number value, Quantization how, std::uint64_t index) {
+  using Word = std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>;
+  int bits = static_cast<int>(how.kept);
+  if (how.rounding == Rounding::granular_bit_round) bits = granular_bits(value, how.kept);
+  if (how.rounding == Rounding::bit_groom) {
+    bits = static_cast<int>(std::ceil(bits_a_digit * static_cast<double>(how.kept))) + 1;
+  }
+  const int zeros = mantissa_bits<Number> - bits;
+  if (zeros <= 0) return value;
   const Word kept = ~Word{0} << zeros;
-  const Word half = Word{1} << (zeros - 1);
-  for (std::uint64_t i = 0; i < elements; ++i, memory += sizeof(Word)) {
-    Word word;
-    std::memcpy(&word, memory, sizeof word);
-    if (!std::isfinite(std::bit_cast<Number>(word)) ||
-        std::memcmp(memory, fill, sizeof word) == 0) {
+  Word word = std::bit_cast<Word>(value);
+  if (how.rounding == Rounding::bit_groom) {
+    word = index % 2 == 0 ? word & kept : word | ~kept;
+  } else {
+    word = (word + (Word{1} << (zeros - 1))) & kept;
+  }
+  return std::bit_cast<Number>(word);
+}
+
+template <class Number>
+void round_run(std::byte* memory, Run run, const std::byte* fill, Quantization how) {
+  for (std::uint64_t i = 0; i < run.length; ++i, memory += sizeof(Number)) {
+    Number value;
+    std::memcpy(&value, memory, sizeof value);
+    if (!std::isfinite(value) || value == 0 || std::memcmp(memory, fill, sizeof value) == 0) {
       continue;
     }
-    word = (word + half) & kept;
-    std::memcpy(memory, &word, sizeof word);
+    value = rounded(value, how, run.offset + i);
+    std::memcpy(memory, &value, sizeof value);
   }
 }
 
@@ -52,15 +109,18 @@ class RoundedSource : public Source {
       FileVariable& variable = contents_.variables[v];
       const bool has_point =
           variable.type == ElementType::float32 || variable.type == ElementType::float64;
-      const std::uint64_t bits = settings.of(variable).quantization.bits;
+      const Quantization how = settings.of(variable).quantization;
       fills_.emplace_back();
-      bits_.push_back(bits);
+      how_.push_back(how);
       // Coefficients of vertical coordinates, areas and the like are lines, and no attribute that
       // is always there tells them from others.
-      if (bits == 0 || !has_point || is_needed[v] || variable.dimensions.size() < 2) continue;
-      require_bits(variable, bits);
+      if (how.rounding == Rounding::none || !has_point || is_needed[v] ||
+          variable.dimensions.size() < 2) {
+        continue;
+      }
+      require_precision(variable, how);
       fills_.back() = fill_of(variable);
-      note(variable, bits);
+      note(variable, how);
     }
   }
 
@@ -68,39 +128,38 @@ class RoundedSource : public Source {
     source_->read(variable, box, memory);
     const std::vector<std::byte>& fill = fills_[variable];
     if (fill.empty()) return;
-    const ElementType type = contents_.variables[variable].type;
-    const auto zeros = static_cast<unsigned>(mantissa_bits(type) - bits_[variable]);
-    if (type == ElementType::float32) {
-      round_all<std::uint32_t, float>(memory, element_count(box), fill.data(), zeros);
-    } else {
-      round_all<std::uint64_t, double>(memory, element_count(box), fill.data(), zeros);
-    }
+    with_number(contents_.variables[variable].type, [&](auto number) {
+      for_each_run(box, contents_.extent_of(variable), [&](Run run) {
+        round_run<decltype(number)>(memory, run, fill.data(), how_[variable]);
+        memory += run.length * sizeof number;
+      });
+    });
   }
 
  protected:
   std::vector<Source*> parts() const override { return {source_.get()}; }
 
  private:
-  static void require_bits(const FileVariable& variable, std::uint64_t bits) {
-    if (bits <= mantissa_bits(variable.type)) return;
+  static void require_precision(const FileVariable& variable, Quantization how) {
+    const std::uint64_t most = most_kept(how.rounding, variable.type);
+    if (how.kept <= most) return;
     throw InputError(fmt::format(
-        "--quantize keeps {} bits, but variable '{}' has {}; keep fewer, or leave it out with "
-        "--skip.",
-        bits, variable.name, mantissa_bits(variable.type)));
+        "--quantize keeps {} {}, but variable '{}' has {}; keep fewer, or exempt it with --rule.",
+        how.kept, how.rounding == Rounding::bit_round ? "bits" : "digits", variable.name, most));
   }
 
-  static void note(FileVariable& variable, std::uint64_t significant) {
-    std::erase_if(variable.attributes,
-                  [](const FileAttribute& one) { return one.name == bits_attribute; });
-    const auto bits = static_cast<std::int32_t>(significant);
-    FileAttribute attribute{.name = bits_attribute, .type = ElementType::int32};
-    attribute.values.resize(sizeof bits);
-    std::memcpy(attribute.values.data(), &bits, sizeof bits);
+  static void note(FileVariable& variable, Quantization how) {
+    const std::string name = attribute_of(how.rounding);
+    std::erase_if(variable.attributes, [&](const FileAttribute& one) { return one.name == name; });
+    const auto kept = static_cast<std::int32_t>(how.kept);
+    FileAttribute attribute{.name = name, .type = ElementType::int32};
+    attribute.values.resize(sizeof kept);
+    std::memcpy(attribute.values.data(), &kept, sizeof kept);
     variable.attributes.push_back(std::move(attribute));
   }
 
   std::shared_ptr<Source> source_;
-  std::vector<std::uint64_t> bits_;            ///< by variable
+  std::vector<Quantization> how_;              ///< by variable
   std::vector<std::vector<std::byte>> fills_;  ///< by variable; empty: it is not rounded
 };
 

@@ -9,9 +9,12 @@ namespace slabmark::convert {
 
 struct Settings;
 
+enum class Rounding { none, bit_round, granular_bit_round, bit_groom };
+
 /// How elements are rounded.
 struct Quantization {
-  std::uint64_t bits = 0;  ///< that BitRound keeps; 0: elements are not rounded
+  Rounding rounding = Rounding::none;
+  std::uint64_t kept = 0;  ///< bits for bit_round, else decimal digits
 };
 
 /// The source with elements rounded as the settings of their variables say, bit by bit as netCDF-C

@@ -138,13 +138,26 @@ ChunkUse parse_chunk_use(const std::string& text, const std::string& what) {
 }
 
 Quantization parse_quantization(const std::string& text, const std::string& what) {
+  struct Kind {
+    Rounding rounding;
+    std::uint64_t most;
+    bool operator==(const Kind&) const = default;
+  };
+  static const std::vector<Word<Kind>> kinds = {{"BitRound", {Rounding::bit_round, 52}},
+                                                {"GranularBR", {Rounding::granular_bit_round, 15}},
+                                                {"BitGroom", {Rounding::bit_groom, 15}}};
   if (text == "none") return {};
-  const std::string begin = "BitRound:";
-  if (!text.starts_with(begin)) {
-    throw InputError(fmt::format(
-        "{} is '{}'; write BitRound: and a number of bits, such as BitRound:10.", what, text));
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) {
+    throw InputError(
+        fmt::format("{} is '{}'; write BitRound: and a number of bits, such as BitRound:10, or "
+                    "GranularBR: or BitGroom: and a number of digits.",
+                    what, text));
   }
-  return {parse_count(text.substr(begin.size()), fmt::format("bits of {}", what), 1, 52)};
+  const Kind kind = parse_word(text.substr(0, colon), what, kinds);
+  const char* const unit = kind.rounding == Rounding::bit_round ? "bits" : "digits";
+  return {kind.rounding,
+          parse_count(text.substr(colon + 1), fmt::format("{} of {}", unit, what), 1, kind.most)};
 }
 
 VariableRule parse_rule(const std::string& text) {

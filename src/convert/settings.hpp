@@ -52,7 +52,7 @@ VariableFilters parse_compression(const std::string& text, const std::string& wh
 void parse_chunk(const std::string& text, const std::string& what, ChunkLengths& chunk);
 /// "series", "level", "field" or "mix". Throws InputError.
 ChunkUse parse_chunk_use(const std::string& text, const std::string& what);
-/// "BitRound:10" or "none". Throws InputError.
+/// "BitRound:10", "GranularBR:3", "BitGroom:3" or "none". Throws InputError.
 Quantization parse_quantization(const std::string& text, const std::string& what);
 /// "T*,U:compress=zstd:5 shuffle chunk=time=1,lat=90 quantize=BitRound:10": patterns, and options
 /// without their dashes. Throws InputError.

@@ -159,6 +159,10 @@ def test_the_elements_are_those_that_nccopy_writes(run, sources, tmp_path):
     (["in.nc", "--rule", "U*:compress=deflate"], "matches no variable"),
     (["in.nc", "--rule", "T:compress=none", "--rule", "T:compress=deflate"], "that an earlier rule leaves"),
     (["in.nc", "--output-format", "cdf5", "--rule", "T:chunk=time=1"], "Classic files have no chunks and no filters"),
+    (["in.nc", "--quantize", "BitRound"], "write BitRound: and a number of bits"),
+    (["in.nc", "--quantize", "Round:3"], "BitRound, GranularBR or BitGroom"),
+    (["in.nc", "--quantize", "BitGroom:16"], "from 1 to 15"),
+    (["in.nc", "--quantize", "BitGroom:8"], "keeps 8 digits, but variable 'T' has 7"),
     (["missing.nc"], "missing.nc"),
     (["text.nc"], "neither a classic netCDF nor an HDF5 file"),
 ])
@@ -328,13 +332,14 @@ def test_chunks_for_a_use_are_those_that_advise_would_expect_to_be_best(run, tmp
 
 
 @pytest.mark.long
-def test_elements_are_rounded_as_netcdf_rounds_them(run, refused, tmp_path):
+@pytest.mark.parametrize("ranks, how, kept", [(2, "BitRound", 9), (1, "GranularBR", 3), (4, "GranularBR", 6), (4, "BitGroom", 2), (7, "BitGroom", 4)])
+def test_elements_are_rounded_as_netcdf_rounds_them(run, refused, tmp_path, ranks, how, kept):
     random = numpy.random.default_rng(1)
     values = {"f4": random.normal(size=4000).astype("f4") * 10.0 ** random.integers(-30, 30, 4000), "f8": random.normal(size=4000)}
     for name in values:
-        values[name][:4] = netCDF4.default_fillvals[name], 0, numpy.inf, -numpy.inf
+        values[name][:4] = netCDF4.default_fillvals[name], 0, *((numpy.inf, -numpy.inf) if how == "BitRound" else (1, 2))
     for quantized in (False, True):
-        more = {"zlib": True, "significant_digits": 9, "quantize_mode": "BitRound"} if quantized else {}
+        more = {"zlib": True, "significant_digits": kept, "quantize_mode": {"GranularBR": "GranularBitRound"}.get(how, how)} if quantized else {}
         with netCDF4.Dataset(tmp_path / f"{quantized}.nc", "w") as file:
             file.createDimension("x", 2000)
             file.createDimension("two", 2)
@@ -346,8 +351,8 @@ def test_elements_are_rounded_as_netcdf_rounds_them(run, refused, tmp_path):
                 file.createVariable(name, kind, ("x", "two"), fill_value=values["f4"][9] if name == "gaps" else None, **more)
                 file[name].set_auto_mask(False)
                 file[name][:] = values[kind].reshape(2000, 2)
-    words = ["False.nc", "-o", "o.nc", "--quantize", "BitRound:9", "--compress", "deflate", "--verify"]
-    done = run("slabmark convert", words, ranks=2, cwd=tmp_path)
+    words = ["False.nc", "-o", "o.nc", "--quantize", f"{how}:{kept}", "--compress", "deflate", "--verify"]
+    done = run("slabmark convert", words, ranks=ranks, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with netCDF4.Dataset(tmp_path / "o.nc") as ours, netCDF4.Dataset(tmp_path / "True.nc") as theirs:
         for name in ("x", "area", "edges", "f4", "f8", "gaps"):

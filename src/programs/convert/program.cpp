@@ -55,11 +55,13 @@ Parsed<ConvertOptions> parse(int argc, const char* const* argv) {
   bool shuffle = false;
   root.add_flag("--shuffle", shuffle,
                 "Sort the bytes of elements before they are compressed by --compress");
-  root.add_parsed("--quantize", "BitRound:N", {},
-                  "Round floating-point elements to N significant bits, as netCDF-C does",
-                  [&](const std::string& text, const std::string& what) {
-                    options.settings.general.quantization = convert::parse_quantization(text, what);
-                  });
+  root.add_parsed(
+      "--quantize", "METHOD:N", {},
+      "Round floating-point elements, as netCDF-C does: BitRound to N significant bits, "
+      "GranularBR or BitGroom to N digits",
+      [&](const std::string& text, const std::string& what) {
+        options.settings.general.quantization = convert::parse_quantization(text, what);
+      });
   root.add_list("--chunk", chunks, "Lengths of chunks by dimension, such as time=1,lat=90");
   root.add_parsed("--chunk-for", "USE", {},
                   "Chunks for readers of a series, level or field, or of a mix of them",

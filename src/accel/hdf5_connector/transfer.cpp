@@ -165,8 +165,15 @@ void write_elements(const Transfer& transfer, const Elements& elements, const vo
 }
 
 void read_elements(const Transfer& transfer, const Elements& elements, void* data) {
-  auto& [file, dataset, memory_type, list] = transfer;
-  check_list(list);
+  read_elements(transfer, elements, data, [&](std::byte* place) {
+    transfer.file.read(transfer.dataset,
+                       reads_of(*elements.in_dataset, place, transfer.dataset.element_bytes()));
+  });
+}
+
+void read_elements(const Transfer& transfer, const Elements& elements, void* data,
+                   const std::function<void(std::byte* place)>& read) {
+  check_list(transfer.list);
   const TypeConversion conversion(transfer);
   const auto total = elements.count;
   if (total == 0) return;
@@ -174,11 +181,10 @@ void read_elements(const Transfer& transfer, const Elements& elements, void* dat
   auto* target = static_cast<std::byte*>(data);
   if (!conversion.needed && elements.in_memory->size() == 1) {
     target += elements.in_memory->front().offset * conversion.file_bytes;
-    file.read(dataset, reads_of(*elements.in_dataset, target, conversion.file_bytes));
-    return;
+    return read(target);
   }
   const auto dense = memory_for(total * conversion.larger());
-  file.read(dataset, reads_of(*elements.in_dataset, dense.get(), conversion.file_bytes));
+  read(dense.get());
   if (conversion.needed) {
     Bytes background;
     if (conversion.needs_background) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "accel/hdf5_connector/log/data_file.hpp"
@@ -24,6 +25,10 @@ struct Transfer {
 void write_elements(const Transfer& transfer, const Elements& elements, const void* data);
 /// Reads what this rank wrote itself, else what was flushed, else the fill value.
 void read_elements(const Transfer& transfer, const Elements& elements, void* data);
+/// The same, where `read` brings the elements to a place, as the file has them and one after
+/// another as they lie in the dataset. It is not called where the rank reads nothing.
+void read_elements(const Transfer& transfer, const Elements& elements, void* data,
+                   const std::function<void(std::byte* place)>& read);
 /// Returns what the program has in memory for elements that are pending, before HDF5 reads them.
 /// Where HDF5 has no space for an element yet it fills all of that, also members that the file does
 /// not have.

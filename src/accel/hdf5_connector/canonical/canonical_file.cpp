@@ -1,5 +1,6 @@
 #include "accel/hdf5_connector/canonical/canonical_file.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -8,6 +9,20 @@
 #include "core/base/error.hpp"
 
 namespace slabmark::slablog {
+
+namespace {
+
+/// Pieces of a rank from which a plan pays: HDF5 reads fewer as fast, without an exchange.
+constexpr std::uint64_t least_pieces = 4;
+
+/// Whether the elements of a call ascend in the dataset, none twice.
+bool ascend(const Elements& elements) {
+  const auto touches = [](const Run& a, const Run& b) { return a.end() > b.offset; };
+  return elements.ascending ||
+         std::ranges::adjacent_find(*elements.in_dataset, touches) == elements.in_dataset->end();
+}
+
+}  // namespace
 
 CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config,
                              collective::Settings settings, std::uint64_t left_out,
@@ -86,6 +101,26 @@ void CanonicalFile::read(LogDataset& dataset, std::vector<ReadRun> reads) {
     if (!missing.empty()) read_below(mine, files_.hdf5, !is_parallel(), missing, path_);
   });
   gathering.finish();
+}
+
+bool CanonicalFile::reads_together(const LogDataset& dataset, const Elements& elements,
+                                   bool can) const {
+  const auto& mine = as_canonical(dataset);
+  const bool has_place = mine.in_chunks() || mine.address.has_value();
+  can = can && ascend(elements) && has_place && !mine.misread && !mine.has_pending() && !abandoned_;
+  std::uint64_t most[] = {can ? 0u : 1u, can ? elements.in_dataset->size() : 0, mine.number(),
+                          ~mine.number()};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_UINT64_T, MPI_MAX, ranks_.comm()->get()),
+            "MPI_Allreduce");
+  const auto [unable, pieces, highest, lowest] = most;
+  return unable == 0 && pieces >= least_pieces && highest == ~lowest;
+}
+
+void CanonicalFile::read_together(LogDataset& dataset, RunsPtr runs, std::byte* memory) {
+  auto& mine = as_canonical(dataset);
+  if (!runs) return writer_->read(mine, nullptr);
+  Posting posting(mine, std::move(runs), memory);
+  writer_->read(mine, &posting);
 }
 
 void CanonicalFile::flush(const Location& file) {

@@ -40,6 +40,12 @@ class CanonicalFile : public DataFile {
   /// several have the file open all get the same answer, since they may read together.
   bool may_be_unreadable(const LogDataset& dataset) const;
   void read(LogDataset& dataset, std::vector<ReadRun> reads) override;
+  /// Collective, when nothing is pending on any rank: whether all ranks read the same dataset, one
+  /// of them in many pieces, and all of them `can` read it together.
+  bool reads_together(const LogDataset& dataset, const Elements& elements, bool can) const;
+  /// Collective, once for each such read: runs that ascend, or null for nothing, go to `memory` one
+  /// after another.
+  void read_together(LogDataset& dataset, RunsPtr runs, std::byte* memory);
   void flush(const Location& file) override;
   /// Puts what is pending into a file that this process alone has open. Throws IoError only where
   /// that fails for the dataset.

@@ -41,11 +41,45 @@ struct Places {
 
 void CollectiveWriter::forget_all() { contexts().clear(); }
 
-void CollectiveWriter::write(const Flush& flush) {
-  if (!shared_) {
-    settings_.agree(comm_);
-    shared_ = contexts().common(comm_.get());
+void CollectiveWriter::begin() {
+  if (shared_) return;
+  settings_.agree(comm_);
+  shared_ = contexts().common(comm_.get());
+}
+
+void CollectiveWriter::read(CanonicalDataset& dataset, Posting* mine) {
+  begin();
+  const LibraryContext context;  // filters are HDF5's own, on files in memory
+  const ArrayName name = name_of(dataset);
+  const Places places(std::span(&name, 1));
+  std::vector<FilteredArray> in_chunks;
+  if (dataset.in_chunks()) {
+    const std::uint64_t offset = places.all.front().offset;
+    agreed(comm_, [&] { in_chunks.push_back(filtered(dataset, offset)); });
+    chunks_.set({{offset, &dataset}});
   }
+  const FileDomain domain(places.all, 0);
+  prepare(domain);
+  std::byte* const memory = mine == nullptr ? nullptr : const_cast<std::byte*>(mine->data);
+  const std::vector<std::byte*> buffers{memory};
+  const std::vector<bool> fresh{false};
+  const auto access = [&](std::uint64_t at, std::byte* window, std::uint64_t bytes) {
+    chunks_.read(at, window, bytes);
+  };
+  auto& rearranger = shared_->context.rearranger();
+  const FlushPlan& plan = plan_for(domain, std::span(&mine, 1), false);
+  const Rearranger::Flush moved{domain, plan, buffers, fresh};
+  agreed(comm_, [&] {
+    if (in_chunks.empty()) {
+      rearranger.read(moved, access);
+    } else {
+      FilteredFlush(comm_, chunks_).read(rearranger, moved, in_chunks, access);
+    }
+  });
+}
+
+void CollectiveWriter::write(const Flush& flush) {
+  begin();
   const LibraryContext context;  // filters are HDF5's own, on files in memory
   Names names;
   try {
@@ -101,7 +135,7 @@ CollectiveWriter::Names CollectiveWriter::write(std::span<Posting> mine, const F
     file_.write_at(at, memory, bytes);
   };
   auto& rearranger = shared_->context.rearranger();
-  const Rearranger::Flush moved{domain, plan_for(domain, postings), buffers, fresh};
+  const Rearranger::Flush moved{domain, plan_for(domain, postings, true), buffers, fresh};
   agreed(comm_, [&] {
     if (filtered.empty()) {
       rearranger.write(moved, access);
@@ -120,15 +154,19 @@ std::vector<FilteredArray> CollectiveWriter::chunked_arrays(
   agreed(comm_, [&] {
     for (const auto& [number, offset] : offsets) {
       auto& dataset = flush.datasets.find(flush.file, number, flush.may_be_fresh);
-      if (dataset.pipeline == nullptr) {
-        dataset.pipeline = &pipelines_.of(dataset.type(), dataset.creation.get());
-      }
-      found.push_back({offset, &dataset.grid, dataset.pipeline});
+      found.push_back(filtered(dataset, offset));
       chunked[offset] = &dataset;
     }
   });
   chunks_.set(std::move(chunked));
   return found;
+}
+
+FilteredArray CollectiveWriter::filtered(CanonicalDataset& dataset, std::uint64_t offset) {
+  if (dataset.pipeline == nullptr) {
+    dataset.pipeline = &pipelines_.of(dataset.type(), dataset.creation.get());
+  }
+  return {offset, &dataset.grid, dataset.pipeline};
 }
 
 // Where chunks go through filters, all cores shall do it.
@@ -142,11 +180,14 @@ void CollectiveWriter::prepare(const FileDomain& domain) {
     settings.aggregators = static_cast<std::uint64_t>(comm_.size());
     settings.unit = std::max(settings.unit, largest);
   }
-  if (shared_->context.prepare(settings)) shared_->plans.clear();
+  if (!shared_->context.prepare(settings)) return;
+  shared_->plans.clear();
+  shared_->read_plans.clear();
 }
 
-const FlushPlan& CollectiveWriter::plan_for(const FileDomain& domain, PostingKey::Mine mine) {
-  auto& plans = shared_->plans;
+const FlushPlan& CollectiveWriter::plan_for(const FileDomain& domain, PostingKey::Mine mine,
+                                            bool writes) {
+  auto& plans = writes ? shared_->plans : shared_->read_plans;
   auto fitting = plans.fitting(
       [&](const auto& kept) { return kept.plan.lies_alike(domain) && kept.key.fits(mine); });
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &fitting, 1, MPI_UINT64_T, MPI_BAND, comm_.get()),
@@ -158,9 +199,11 @@ const FlushPlan& CollectiveWriter::plan_for(const FileDomain& domain, PostingKey
   }
   plans.drop_oldest_if_full();
   PostingKey key(mine);
-  collective::Plan plan(comm_, domain, key.items(),
-                        {shared_->context.rearranger().aggregators(), settings_.alignment().value},
-                        {.writes = true, .overlaps = collective::Overlaps::refused});
+  collective::Plan plan(
+      comm_, domain, key.items(),
+      {shared_->context.rearranger().aggregators(), settings_.alignment().value},
+      {.writes = writes,
+       .overlaps = writes ? collective::Overlaps::refused : collective::Overlaps::allowed});
   return plans.add(std::move(key), std::move(plan)).plan.flush();
 }
 

@@ -24,11 +24,12 @@ struct SharedContext {
 
   collective::Context context;
   collective::PlanCache<PostingKey> plans{4};
+  collective::PlanCache<PostingKey> read_plans{4};
   std::uint64_t largest_chunk = 0;  ///< bytes, of all flushes so far
 };
 
-/// Puts what the ranks have pending of a file to its places: the adapter of the collective engine
-/// for files in the canonical layout.
+/// Puts what the ranks have pending of a file to its places, and reads from there: the adapter of
+/// the collective engine for files in the canonical layout.
 class CollectiveWriter {
  public:
   /// `comm`, that of the ranks that have the file open, and `file` live as long. `left_out`: see
@@ -50,18 +51,24 @@ class CollectiveWriter {
   /// could not write.
   void write(const Flush& flush);
 
+  /// Collective, when nothing of the dataset is pending on any rank: reads what each rank wants of
+  /// it, null for nothing. All ranks throw the same IoError where one could not read.
+  void read(CanonicalDataset& dataset, Posting* mine);
+
   /// Before MPI ends.
   static void forget_all();
 
  private:
   using Names = std::vector<ArrayName>;
 
+  void begin();
   Names write_pending(const Flush& flush);
   Names write(std::span<Posting> mine, const Flush& flush);
   std::vector<FilteredArray> chunked_arrays(const Flush& flush,
                                             const std::map<std::uint64_t, std::uint64_t>& offsets);
   void prepare(const FileDomain& domain);
-  const FlushPlan& plan_for(const FileDomain& domain, PostingKey::Mine mine);
+  FilteredArray filtered(CanonicalDataset& dataset, std::uint64_t offset);
+  const FlushPlan& plan_for(const FileDomain& domain, PostingKey::Mine mine, bool writes);
 
   const Comm& comm_;
   posix::File& file_;

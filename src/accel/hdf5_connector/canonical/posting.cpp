@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "collective/exchange/chunk_order.hpp"
 
@@ -27,6 +28,13 @@ Posting::Posting(CanonicalDataset& dataset, const std::byte* spilled)
     add_pieces(dataset, spilled);
   }
 }
+
+Posting::Posting(const CanonicalDataset& dataset, RunsPtr wanted, std::byte* memory)
+    : array(name_of(dataset)),
+      grid(dataset.in_chunks() ? &dataset.grid : nullptr),
+      runs(std::move(wanted)),
+      scale(dataset.parts()),
+      data(memory) {}
 
 void Posting::add_pieces(CanonicalDataset& dataset, const std::byte* spilled) {
   const auto part = dataset.part_bytes();

@@ -29,6 +29,8 @@ ArrayName name_of(const CanonicalDataset& dataset);
 struct Posting {
   /// All that is pending for a dataset; `spilled`: the bytes of the spill file.
   Posting(CanonicalDataset& dataset, const std::byte* spilled);
+  /// What a call reads: runs that ascend, one after another to `memory`.
+  Posting(const CanonicalDataset& dataset, RunsPtr wanted, std::byte* memory);
 
   ArrayName array;
   /// Nothing but zeros can be there, so that holes may be written over; nothing at all, where it is

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -150,6 +152,46 @@ void refuse_closed_log(const Object& mine) {
                             path));
 }
 
+bool has_data_transform(hid_t list) {
+  ssize_t length = -1;
+  H5E_BEGIN_TRY { length = H5Pget_data_transform(list, nullptr, 0); }
+  H5E_END_TRY
+  return length > 0;
+}
+
+/// Reads a dataset that several ranks read together, in many pieces, by the engine. False: not so.
+/// All ranks get the same answer.
+bool read_together(Object& mine, hid_t type, hid_t list, void* buffer,
+                   const std::function<Elements()>& elements_of_call) {
+  if (!is_canonical(mine) || !mine.tracked->file->has_other_ranks() || !is_collective(list)) {
+    return false;
+  }
+  auto& file = *mine.tracked->canonical;
+  Elements elements;
+  bool can = false;
+  try {
+    elements = elements_of_call();
+    can = !has_data_transform(list) && !may_be_unreadable_below(mine) &&
+          (buffer != nullptr || elements.count == 0);
+  } catch (const Refusal&) {
+    // What comes instead refuses it, too, as HDF5 does.
+  }
+  if (!file.reads_together(*mine.dataset, elements, can)) return false;
+  bool takes_part = false;
+  const auto read = [&](RunsPtr runs, std::byte* memory) {
+    takes_part = true;
+    file.read_together(*mine.dataset, std::move(runs), memory);
+  };
+  Attempt attempt;  // where it fails before, the others still wait for this rank
+  attempt.run([&] {
+    read_elements({file, *mine.dataset, type, list}, elements, buffer,
+                  [&](std::byte* place) { read(elements.in_dataset, place); });
+  });
+  if (!takes_part) read(nullptr, nullptr);
+  if (attempt.failure()) std::rethrow_exception(attempt.failure());
+  return true;
+}
+
 /// Whether HDF5 shall write at once what a rank writes by itself, so that others see it.
 bool goes_to_hdf5_at_once(const Object& mine, bool collective) {
   return !collective && is_canonical(mine) && mine.tracked->file->is_shared() &&
@@ -168,6 +210,11 @@ herr_t read_datasets(size_t count, void* objects[], hid_t types[], hid_t memory[
                      hid_t list, void* buffers[], void**) {
   return guarded("dataset read", [&]() -> herr_t {
     show_to_all({objects, count}, list);
+    if (count == 1 && read_together(as_object(objects[0]), types[0], list, buffers[0], [&] {
+          return selected_elements(as_object(objects[0]), memory[0], file[0]);
+        })) {
+      return 0;
+    }
     NativeBatch native;
     std::vector<void*> targets;
     std::vector<std::vector<std::byte>> kept(count);
@@ -264,6 +311,10 @@ herr_t move_boxes(Object& dataset, slablog_n_args& call, bool writes, hid_t list
     return write_call({&object, 1}, &call.mem_type, list, [&](bool) { return move(); });
   }
   show_to_all({&object, 1}, list);
+  if (read_together(dataset, call.mem_type, list, call.buf,
+                    [&] { return boxes(*dataset.dataset, call.n, call.starts, call.counts); })) {
+    return 0;
+  }
   return move();
 }
 

@@ -61,6 +61,18 @@ def test_every_method_reads_in_blocks_what_other_ranks_wrote(run, map_file, tmp_
 
 
 @pytest.mark.fast
+@pytest.mark.parametrize("settings", [[], ["hdf5.chunk=10x40"], ["hdf5.chunk=10x40", "hdf5.deflate=1", "hdf5.shuffle=on"]])
+def test_the_connector_reads_scattered_elements_as_hdf5_does(run, map_file, tmp_path, settings):
+    words = ["--map-index", MAPS, "--method", "hdf5-union", "--written-by", "3", "--trials", "2", "--no-bound", "--type", "float32"]
+    for one in [*settings, "hdf5.connector=slablog"]:
+        words += ["--set", one]
+    environment = {**os.environ, "SLABLOG_LAYOUT": "canonical", "OMPI_MCA_io": "^ompio"}
+    done = bench(run, map_file, tmp_path, *words, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert re.search("^hdf5-union .* yes$", done.stdout, re.M)
+
+
+@pytest.mark.fast
 @pytest.mark.parametrize("writers", [2, 8])
 def test_a_checkpoint_is_read_on_another_number_of_ranks(run, tmp_path, writers):
     grid = {2: "1,2,1", 8: "2,2,2"}[writers]

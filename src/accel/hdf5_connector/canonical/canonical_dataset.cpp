@@ -76,6 +76,9 @@ CanonicalDataset::CanonicalDataset(const OpenedDataset& opened, bool may_be_fres
   H5D_fill_value_t filled = H5D_FILL_VALUE_DEFAULT;
   hdf5::check(H5Pfill_value_defined(opened.creation, &filled), "H5Pfill_value_defined", path);
   never_filled = filled == H5D_FILL_VALUE_UNDEFINED;
+  H5D_fill_time_t time = H5D_FILL_TIME_IFSET;
+  hdf5::check(H5Pget_fill_time(opened.creation, &time), "H5Pget_fill_time", path);
+  leaves_memory = never_filled || time == H5D_FILL_TIME_NEVER;
 }
 
 std::uint64_t CanonicalDataset::part_bytes() const {

@@ -43,6 +43,7 @@ struct CanonicalDataset : LogDataset {
   std::optional<std::uint64_t> address;  ///< of its first byte; none before it is written first
   bool fresh = false;                    ///< see Posting
   bool never_filled = false;             ///< its fill value is undefined
+  bool leaves_memory = false;            ///< reading leaves out elements without space
   Extent chunk;                          ///< of one in chunks, else none
   ChunkGrid grid;                        ///< the same, of parts of elements
   hdf5::Handle creation;                 ///< of one with filters

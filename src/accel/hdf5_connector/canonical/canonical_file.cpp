@@ -26,10 +26,11 @@ bool ascend(const Elements& elements) {
 
 CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config,
                              collective::Settings settings, std::uint64_t left_out,
-                             std::shared_ptr<hdf5::DeferredError> deferred)
-    : DataFile(std::move(path), std::move(ranks), config, true),
+                             std::shared_ptr<hdf5::DeferredError> deferred, bool writable)
+    : DataFile(std::move(path), std::move(ranks), config, writable),
       deferred_(std::move(deferred)),
-      open_(path_, is_parallel()) {
+      open_(path_, is_parallel()),
+      writable_(writable) {
   if (!is_parallel()) return;
   writer_ = std::make_unique<CollectiveWriter>(*ranks_.comm(), files_.hdf5, std::move(settings),
                                                left_out);
@@ -38,7 +39,8 @@ CanonicalFile::CanonicalFile(std::string path, Ranks ranks, const Config& config
 herr_t CanonicalFile::close(LogDataset& dataset, void* under, hid_t list, bool last) {
   auto& mine = as_canonical(dataset);
   if (mine.users == 1) show_whole(mine);
-  return open_.close(mine, under, list, last || (!is_parallel() && !mine.has_pending()));
+  return open_.close(mine, under, list,
+                     last || !writable_ || (!is_parallel() && !mine.has_pending()));
 }
 
 // Programs leave thousands of small datasets, which HDF5 would all have open until the next flush.
@@ -78,12 +80,13 @@ void CanonicalFile::check_written(bool well, const char* call) const {
 }
 
 void CanonicalFile::after_close(bool well) {
-  if (!abandoned_) check_written(well, "H5Fclose");
+  if (writable_ && !abandoned_) check_written(well, "H5Fclose");
 }
 
 bool CanonicalFile::may_be_unreadable(const LogDataset& dataset) const {
   const auto& mine = as_canonical(dataset);
-  return mine.never_filled && (is_parallel() ? mine.has_filters() : mine.has_pending());
+  return writable_ && mine.never_filled &&
+         (is_parallel() ? mine.has_filters() : mine.has_pending());
 }
 
 // Nothing is pending: a flush came before HDF5 changed the extent.
@@ -107,7 +110,8 @@ bool CanonicalFile::reads_together(const LogDataset& dataset, const Elements& el
                                    bool can) const {
   const auto& mine = as_canonical(dataset);
   const bool has_place = mine.in_chunks() || mine.address.has_value();
-  can = can && ascend(elements) && has_place && !mine.misread && !mine.has_pending() && !abandoned_;
+  can = can && ascend(elements) && has_place && !mine.leaves_memory && !mine.misread &&
+        !mine.has_pending() && !abandoned_;
   std::uint64_t most[] = {can ? 0u : 1u, can ? elements.in_dataset->size() : 0, mine.number(),
                           ~mine.number()};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_UINT64_T, MPI_MAX, ranks_.comm()->get()),
@@ -124,7 +128,7 @@ void CanonicalFile::read_together(LogDataset& dataset, RunsPtr runs, std::byte* 
 }
 
 void CanonicalFile::flush(const Location& file) {
-  if (abandoned_) return;
+  if (abandoned_ || !writable_) return;
   check_creations();
   if (is_parallel()) {
     flush_together(file);

@@ -17,9 +17,11 @@ namespace slabmark::slablog {
 /// have the file open.
 class CanonicalFile : public DataFile {
  public:
-  /// `left_out`: see left_out_of_chunk_addresses(); `deferred`: null for this process alone.
+  /// `left_out`: see left_out_of_chunk_addresses(); `deferred`: null for this process alone,
+  /// or for readers.
   CanonicalFile(std::string path, Ranks ranks, const Config& config, collective::Settings settings,
-                std::uint64_t left_out, std::shared_ptr<hdf5::DeferredError> deferred);
+                std::uint64_t left_out, std::shared_ptr<hdf5::DeferredError> deferred,
+                bool writable);
 
   /// Null where the dataset stays HDF5's own.
   std::shared_ptr<LogDataset> take(const OpenedDataset& opened) {
@@ -34,7 +36,7 @@ class CanonicalFile : public DataFile {
   /// Collective: from now on as with visibility=strict, since the file is open a second time.
   void become_strict(const Location& file);
 
-  bool writable() const override { return true; }
+  bool writable() const override { return writable_; }
   bool shows_all() const override { return !has_pending(); }
   /// HDF5 may have no space for it yet, and then reads nothing at all, but read() does. Where
   /// several have the file open all get the same answer, since they may read together.
@@ -53,7 +55,9 @@ class CanonicalFile : public DataFile {
   void reshape(const Location& file, LogDataset& dataset, const Extent& extent) override;
 
   void prepare_close(const Location& file) override { flush(file); }
-  void after_flush(bool well) override { check_written(well, "H5Fflush"); }
+  void after_flush(bool well) override {
+    if (writable_) check_written(well, "H5Fflush");
+  }
   bool is_open_below() const override { return false; }
   std::string abandon() override;
   void after_close(bool well) override;
@@ -72,6 +76,7 @@ class CanonicalFile : public DataFile {
   std::shared_ptr<hdf5::DeferredError> deferred_;
   OpenDatasets open_;
   std::unique_ptr<CollectiveWriter> writer_;  ///< null for this process alone
+  bool writable_;
   bool abandoned_ = false;
 };
 

@@ -108,9 +108,10 @@ void start_canonical(Object& object, Opening& opening, unsigned long number) {
   const auto settings =
       opening.ranks.comm() == nullptr ? collective::Settings() : settings_of(opening, object);
   const auto tracked = std::make_shared<TrackedFile>(
-      std::make_unique<CanonicalFile>(
-          opening.path, std::move(opening.ranks), opening.config, settings,
-          left_out_of_chunk_addresses(object.under, object.connector), opening.deferred),
+      std::make_unique<CanonicalFile>(opening.path, std::move(opening.ranks), opening.config,
+                                      settings,
+                                      left_out_of_chunk_addresses(object.under, object.connector),
+                                      opening.deferred, !opening.only_reads),
       *opening.canonical_buffers);
   tracked->degree = opening.degree;
   tracked_files()[number] = tracked;
@@ -136,7 +137,9 @@ void start_log(Object& object) {
   const Location file{object.under, H5I_FILE, object.connector};
   std::erase_if(tracked_files(), [](const auto& one) { return one.second.expired(); });
   if (show_to_second_opening(opening)) opening.config.visibility = Visibility::strict;
-  if (opening.canonical_buffers) return start_canonical(object, opening, number);
+  if (opening.canonical_buffers && !(opening.only_reads && link_exists(file, log_group))) {
+    return start_canonical(object, opening, number);
+  }
   if (opening.config.layout == Layout::log && opening.created) {
     create_log_group(file);
   } else if (!link_exists(file, log_group)) {

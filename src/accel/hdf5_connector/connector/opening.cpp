@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -131,8 +132,11 @@ void prepare_canonical(Opening& opening, const char* name, Opener opener) {
   // Readers have that driver, too: HDF5 takes files of different drivers for different files.
   const bool parallel = is_parallel(opening.access.get());
   if (parallel) hdf5::leave_out_placeholders(opening.access.get());
-  if (opener == Opener::reader) return;
-  if (parallel) opening.deferred = hdf5::DeferredError::of(name);
+  opening.only_reads = opener == Opener::reader;
+  if (opening.only_reads && !parallel) return;
+  // The name may be one that MPI-IO alone understands; readers then do without the connector.
+  if (opening.only_reads && opening.ranks.any(access(opening.path.c_str(), R_OK) != 0)) return;
+  if (parallel && !opening.only_reads) opening.deferred = hdf5::DeferredError::of(name);
   WantedBuffers wanted;
   int unused = 0;
   hdf5::check(H5Pget_sieve_buf_size(opening.access.get(), &wanted.sieve_bytes),
@@ -140,9 +144,10 @@ void prepare_canonical(Opening& opening, const char* name, Opener opener) {
   hdf5::check(H5Pget_cache(opening.access.get(), &unused, &wanted.chunk_slots, &wanted.chunk_bytes,
                            &wanted.preemption),
               "H5Pget_cache", "the access list");
+  opening.canonical_buffers = wanted;
+  if (opening.only_reads) return;
   hdf5::check(H5Pset_sieve_buf_size(opening.access.get(), 0), "H5Pset_sieve_buf_size",
               "the access list");
-  opening.canonical_buffers = wanted;
 }
 
 /// HDF5 does not recognise a file that it has open through MPI-IO, and would have it open twice.

@@ -25,7 +25,8 @@ struct Opening {
   bool created = false;
   bool swmr_write = false;
   std::shared_ptr<Journal> journal;                ///< null if it is only read, or canonical
-  std::optional<WantedBuffers> canonical_buffers;  ///< it may be written so
+  std::optional<WantedBuffers> canonical_buffers;  ///< it may be written so, or read together
+  bool only_reads = false;                         ///< of such a file
   std::shared_ptr<hdf5::DeferredError> deferred;   ///< of a parallel one
   collective::Settings::Hints hints;               ///< that the program gives MPI-IO
   H5F_close_degree_t degree = H5F_CLOSE_DEFAULT;

@@ -123,12 +123,16 @@ void FileData::open(const Opening& opening) {
     mpiio::File::create(MPI_COMM_SELF, opening.path, collective::with_own_hints(opening.hints))
         .close();
   });
+  collective::Overlap overlap = system_.options().overlap();
+  if (opening.is_shared || !mine) overlap = {};
+  if (overlap.is_on) overlap.is_on = !all.any(!collective::overlap_refusal(opening.path).empty());
   collective::Settings chosen;
   agreed(all, SLABMARK_EARGUMENT, [&] {
     using Access = collective::File::Access;
     if (mine) {
       const Access access = opening.mode == SLABMARK_READ ? Access::read : Access::write;
-      data_ = collective::File(system_.comm().get(), opening.path, access, opening.hints);
+      data_ = collective::File(system_.comm().get(), opening.path, access, opening.hints, overlap);
+      if (overlap.is_on) use_ = collective::FileUse(collective::identity_of(opening.path));
       data_.end_is_zero();
       data_.fresh_from(opening.fresh_from < 0 ? data_.size()
                                               : static_cast<std::uint64_t>(opening.fresh_from));
@@ -139,6 +143,7 @@ void FileData::open(const Opening& opening) {
   });
   chosen.agree(all, mine);
   RearrangerSettings settings = chosen.exchange();
+  if (overlap.is_on) settings.writers = 0;  // they copy, which needs no turns
   alignment_ = chosen.alignment().value;
   if (const IoRanks* const io = system_.io_ranks()) {
     if (system_.prepare_handover() && system_.is_io_rank()) {
@@ -286,6 +291,7 @@ std::exception_ptr FileData::transfer(LayoutContext& context, const TransferSpec
                {spec.domain, context.plan(), buffers, spec.writing, swaps_bytes_},
                before ? leave_out : collective::File::Mover());
     if (before) std::rethrow_exception(before);
+    if (const auto failed = data_.take_failure()) throw *failed;
   });
 }
 

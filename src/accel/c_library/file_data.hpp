@@ -25,6 +25,7 @@ class FileData {
     std::int64_t fresh_from = 0;  ///< see slabmark_format
     std::int64_t padding = 0;
     bool swaps_bytes = false;
+    bool is_shared = false;  ///< its file library has it open, too
   };
 
   /// Collective. `number` is that of the file, the same on all ranks.
@@ -91,6 +92,7 @@ class FileData {
   System& system_;
   std::int64_t number_;
   collective::File data_;
+  collective::FileUse use_;  ///< where data may wait
   LayoutContext* context_ = nullptr;
   LayoutContext* context_of_io_ranks_ = nullptr;  ///< on one, where there is a Handover
   std::uint64_t alignment_ = 1, padding_ = 0;

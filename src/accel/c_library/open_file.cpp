@@ -66,9 +66,10 @@ OpenFile::OpenFile(std::shared_ptr<System> system, const std::string& path, int 
   const bool are_same = common[2] == -common[3];
   const mpiio::Hints of_all = are_same ? hints : FileData::of_root(system_->comm(), hints);
   may_copy_ = system_->options().held();
-  data_ = std::make_unique<FileData>(*system_, number_,
-                                     FileData::Opening{path, mode, of_all, format.fresh_from,
-                                                       format.padding, format.swaps_bytes != 0});
+  data_ = std::make_unique<FileData>(
+      *system_, number_,
+      FileData::Opening{path, mode, of_all, format.fresh_from, format.padding,
+                        format.swaps_bytes != 0, format.is_shared != 0});
 }
 
 bool OpenFile::is_raw() const { return format_.inq_array == raw_format().inq_array; }

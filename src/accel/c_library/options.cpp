@@ -58,10 +58,20 @@ void SystemOptions::set_value(const std::string& name, const std::string& value,
     const std::uint64_t in_flight = parse_size(value, what);
     if (in_flight > 0 && !has_io_ranks) refuse_without_threads();
     in_flight_ = in_flight;
+  } else if (name == "overlap") {
+    overlap_.flushes = parse_size(value, what);
+    overlap_.is_on = overlap_.flushes > 0;
+    if (overlap_.is_on && has_io_ranks) {
+      throw InputError(
+          "I/O ranks write while the program goes on: leave out overlap, and set "
+          "in_flight.");
+    }
+  } else if (name == "overlap_memory") {
+    overlap_.memory = parse_size(value, what);
   } else {
     throw InputError(fmt::format(
         "There is no option '{}', but aggregators, window, align, writers, holes, node_ranks, "
-        "held and in_flight.",
+        "held, in_flight, overlap and overlap_memory.",
         name));
   }
 }
@@ -80,15 +90,20 @@ void SystemOptions::set(const std::string& name, const std::string& value, bool 
 
 void SystemOptions::agree(const Comm& comm) {
   if (are_agreed_) return;
-  const auto text = fmt::format("{} {} {} {} {} {} {} {}", of_exchange_.aggregators.value_or(0),
-                                of_exchange_.window.value_or(0), of_exchange_.align.value_or(0),
-                                of_exchange_.writers.value_or(0), of_exchange_.holes,
-                                of_exchange_.node_ranks, held_, in_flight_);
+  const auto text =
+      fmt::format("{} {} {} {} {} {} {} {} {} {}", of_exchange_.aggregators.value_or(0),
+                  of_exchange_.window.value_or(0), of_exchange_.align.value_or(0),
+                  of_exchange_.writers.value_or(0), of_exchange_.holes, of_exchange_.node_ranks,
+                  held_, in_flight_, overlap_.flushes, overlap_.memory);
   const auto hash = static_cast<std::int64_t>(std::hash<std::string>()(text) >> 1);
   std::int64_t common[] = {hash, -hash};
   rearrange::agree(comm, nullptr, SLABMARK_EARGUMENT, common);
   if (common[0] != -common[1]) {
     throw Failure(SLABMARK_ERANKS, "Ranks have set different options; set the same on all.");
+  }
+  if (overlap_.is_on && in_flight_ > 0) {
+    throw Failure(SLABMARK_EARGUMENT,
+                  "Both overlap and in_flight write while the program goes on; set one of them.");
   }
   are_agreed_ = true;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "collective/overlap.hpp"
 #include "collective/settings.hpp"
 #include "core/parallel/comm.hpp"
 
@@ -16,6 +17,7 @@ class SystemOptions {
   const collective::Options& of_exchange() const { return of_exchange_; }
   std::uint64_t held() const { return held_; }  ///< most bytes of copies; 0: no bound
   std::uint64_t in_flight() const { return in_flight_; }
+  const collective::Overlap& overlap() const { return overlap_; }
 
   /// `has_io_ranks`: no thread is needed to write in the background.
   void set(const std::string& name, const std::string& value, bool has_io_ranks);
@@ -30,6 +32,7 @@ class SystemOptions {
   collective::Options of_exchange_;
   std::uint64_t held_ = 0;
   std::uint64_t in_flight_ = 0;
+  collective::Overlap overlap_;
   std::vector<std::pair<std::string, std::string>> as_set_;
   bool are_agreed_ = false, are_shared_ = false;
 };

@@ -1,5 +1,6 @@
 // The library as a program in C sees it, with files that have no header.
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <fcntl.h>
@@ -261,8 +262,11 @@ TEST_F(RearrangeLibrary, MoreThanMayBeHeldIsWrittenBeforeTheFlush) {
   for (std::size_t v = 0; v < 12; ++v) expect_counted(contents("a"), v * elements, 0);
 }
 
-TEST_F(RearrangeLibrary, AThreadWritesCopiesWhileTheProgramGoesOn) {
-  ASSERT_EQ(slabmark_set_option(system, "in_flight", "2"), SLABMARK_OK) << slabmark_message();
+class RearrangeLibraryInBackground : public RearrangeLibrary,
+                                     public testing::WithParamInterface<const char*> {};
+
+TEST_P(RearrangeLibraryInBackground, AThreadWritesWhileTheProgramGoesOn) {
+  ASSERT_EQ(slabmark_set_option(system, GetParam(), "2"), SLABMARK_OK) << slabmark_message();
   const int decomp = decomposition(cards);
   const std::int64_t bytes = elements * 8;
   int files[] = {open("a", SLABMARK_CREATE), open("b", SLABMARK_CREATE)};
@@ -286,6 +290,34 @@ TEST_F(RearrangeLibrary, AThreadWritesCopiesWhileTheProgramGoesOn) {
     expect_counted(contents("a"), record * elements, 1000.0 * record + files[0]);
     expect_counted(contents("b"), record * elements, 1000.0 * record + files[1]);
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, RearrangeLibraryInBackground,
+                         testing::Values("in_flight", "overlap"));
+
+TEST_F(RearrangeLibrary, OfTwoThreadsThatWriteAProgramHasOne) {
+  ASSERT_EQ(slabmark_set_option(system, "in_flight", "2"), SLABMARK_OK);
+  ASSERT_EQ(slabmark_set_option(system, "overlap", "2"), SLABMARK_OK);
+  int file = 0;
+  EXPECT_EQ(
+      slabmark_open_raw(system, scratch.file("a").c_str(), SLABMARK_CREATE, MPI_INFO_NULL, &file),
+      SLABMARK_EARGUMENT);
+  EXPECT_THAT(slabmark_message(), HasSubstr("set one of them"));
+}
+
+TEST_F(RearrangeLibrary, AFailedWriteOfOverlapIsToldToAllRanksOnce) {
+  ASSERT_EQ(slabmark_set_option(system, "overlap", "2"), SLABMARK_OK);
+  ASSERT_EQ(slabmark_set_option(system, "overlap_memory", "64K"), SLABMARK_OK);
+  const int file = open("a", SLABMARK_CREATE);
+  const std::int64_t far = std::int64_t{1} << 40;
+  const FileSizeLimit limit(far);
+  const int variable = define(file, far);
+  const auto buffer = values(cards, 0);
+  EXPECT_EQ(slabmark_write_darray(file, variable, decomposition(cards), count(buffer),
+                                  buffer.data(), nullptr),
+            SLABMARK_OK);
+  const std::array codes = {slabmark_flush(file), slabmark_close(file)};
+  EXPECT_THAT(codes, testing::UnorderedElementsAre(SLABMARK_OK, SLABMARK_EIO));
 }
 
 class RearrangeLibraryFailure : public RearrangeLibrary,

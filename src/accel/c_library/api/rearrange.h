@@ -98,7 +98,11 @@ int slabmark_init_io(MPI_Comm comm, int io_ranks, MPI_Comm* program_comm, int* s
  * - `holes`: unwritten gaps of up to this size are filled with zeros
  * - `node_ranks`: number of ranks that share memory; 0 asks MPI
  * - `held`: upper bound of the bytes of copies that a rank holds; 0 (default) for no bound
- * - `in_flight`: flushes that I/O ranks or a thread write while the program goes on; default 0 */
+ * - `in_flight`: flushes that I/O ranks or a thread write while the program goes on; default 0
+ * - `overlap`: flushes of a file whose data waits in memory while the program goes on, until a
+ *   thread without MPI calls has written it; default 0. Not with `in_flight` or I/O ranks
+ * - `overlap_memory`: upper bound of the bytes of a process that wait so; 0 (default) for a share
+ *   of the node's free memory */
 int slabmark_set_option(int system, const char* name, const char* value);
 
 /** Ends a system. Collective. Its files must be closed. This frees its decompositions, and releases

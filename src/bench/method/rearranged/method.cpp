@@ -72,7 +72,9 @@ RearrangedMethod::RearrangedMethod(const MethodContext& context, const std::stri
                                    std::unique_ptr<RearrangedHeader> header)
     : Method(context),
       header_(std::move(header)),
-      options_(read_rearranged_options(context.settings, prefix)) {
+      options_(read_rearranged_options(context.settings, prefix)),
+      overlap_{options_.overlap, 0, options_.overlap_memory.value_or(0)},
+      file_(overlap_) {
   // All ranks have that of the last file or none, since they make it together.
   const bool keeps = options_.keep && context.kept != nullptr;
   if (keeps) state_ = std::static_pointer_cast<CachedState>(*context.kept);
@@ -172,13 +174,16 @@ bool RearrangedMethod::share_numbers() {
 void RearrangedMethod::open_here() {
   if (file_.is_open()) return;
   if (header_->has_data_file()) {
-    file_ = collective::File(MPI_COMM_SELF, path_, access_, context_.settings.hints);
+    collective::File file(MPI_COMM_SELF, path_, access_, context_.settings.hints, overlap_);
+    file.continue_from(file_);
+    file_ = std::move(file);
   }
   file_.fresh_from(0);
 }
 
 void RearrangedMethod::prepare() {
   rearranger_settings_ = choices_.exchange();
+  if (overlap_.is_on && !options_.writers) rearranger_settings_.writers = 0;
   header_->adjust(rearranger_settings_);
   if (!state_->context) {
     state_->context.emplace(context_.comm.get(), rearranger_settings_, std::size_t{1});
@@ -305,6 +310,7 @@ Json RearrangedMethod::effective() const {
                     {"alignment_from", choices_.alignment().from},
                     {"plans", plans_},
                     {"plan_bytes", context.plan_bytes()}};
+  if (overlap_.is_on) effective["overlap"] = true;
   if (writing() && header_->has_data_file()) {
     effective["definition"] = reused_definition_ ? "of an earlier file" : "by the library";
   }

@@ -103,6 +103,7 @@ class RearrangedMethod : public Method {
 
   std::unique_ptr<RearrangedHeader> header_;
   RearrangedOptions options_;
+  collective::Overlap overlap_;
 
   std::string path_;
   std::vector<std::uint64_t> numbers_;

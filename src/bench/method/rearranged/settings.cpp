@@ -32,6 +32,13 @@ OptionTable<RearrangedOptions> rearranged_options(const std::string& prefix) {
             "holes up to this size are written over with zeros, or read along");
   table.add(prefix + ".keep", &Options::keep,
             "the next file of a run uses the plan and the memory of this one");
+  if (prefix != "zarr") {
+    table.add(prefix + ".overlap", &Options::overlap,
+              "a flush returns when its data is in memory, and a thread writes it");
+    table.add(prefix + ".overlap_memory", &Options::overlap_memory,
+              "with overlap, most bytes of a rank that wait; auto: a share of the free memory",
+              automatic);
+  }
   if (prefix == "hdf5" || prefix == "pnetcdf") {
     table.add(prefix + ".reuse_definition", &Options::reuse_definition,
               "off: the library defines each file of a run, also one like the last");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "bench/method/options.hpp"
@@ -10,6 +12,8 @@ namespace slabmark {
 struct RearrangedOptions : collective::Options {
   bool keep = true;
   bool reuse_definition = true;
+  bool overlap = false;
+  std::optional<std::uint64_t> overlap_memory;
 };
 
 /// Options of a rearranged method, under the prefix of its library ("pnetcdf").

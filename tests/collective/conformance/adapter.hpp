@@ -19,6 +19,7 @@ struct OpenOptions {
   std::vector<std::pair<std::string, std::string>> hints = {};  ///< of MPI-IO
   bool little_memory = false;     ///< so little that each step takes several windows, or flushes
   bool no_shared_memory = false;  ///< each rank is a node of its own
+  bool overlap = false;           ///< data waits in memory while the program goes on
 };
 
 /// Abilities that some interfaces lack.

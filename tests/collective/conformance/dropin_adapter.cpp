@@ -137,6 +137,7 @@ class DropinAdapter : public Adapter {
       : comm_(comm), info_(options.hints), calls_(calls) {
     // It reads SLABMARK_DROPIN_MEMORY once, so little_memory must be ignored.
     if (options.no_shared_memory) node_ranks_.emplace("SLABMARK_DROPIN_NODE_RANKS", "1");
+    if (options.overlap) overlap_.emplace("SLABMARK_OVERLAP", "on");
   }
 
   std::string lacks(Ability ability) const override {
@@ -176,7 +177,7 @@ class DropinAdapter : public Adapter {
   const Comm& comm_;
   MpiInfo info_;
   PnetcdfCalls calls_;
-  std::optional<WithVariable> node_ranks_;
+  std::optional<WithVariable> node_ranks_, overlap_;
 };
 
 AdapterInfo dropin_info(const char* name, PnetcdfCalls calls) {

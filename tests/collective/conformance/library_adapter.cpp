@@ -52,6 +52,7 @@ struct System {
     if (options.little_memory) set("window", "1K");
     if (options.little_memory) set("held", "3000");
     if (options.no_shared_memory) set("node_ranks", "1");
+    if (options.overlap) set("overlap", "2");
   }
   ~System() { slabmark_finalize(number); }
   System(const System&) = delete;

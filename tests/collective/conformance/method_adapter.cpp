@@ -97,6 +97,7 @@ class MethodAdapter : public Adapter {
     const std::string prefix = info.name.substr(0, info.name.find('-'));
     if (options.little_memory) settings_.options[prefix + ".window"] = "1K";
     if (options.no_shared_memory) settings_.options[prefix + ".node_ranks"] = "1";
+    if (options.overlap && prefix != "zarr") settings_.options[prefix + ".overlap"] = "on";
   }
 
   std::string lacks(Ability ability) const override {

@@ -97,7 +97,9 @@ TEST_P(RandomConformance, ProgramsLeaveWhatAModelOfTheFileHolds) {
   if (given) std::sscanf(given, "%u-%u", &first, &last);
   for (unsigned seed = first; seed <= last; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    use({.little_memory = seed % 2 == 0, .no_shared_memory = seed % 2 == 1});
+    use({.little_memory = seed % 2 == 0,
+         .no_shared_memory = seed % 2 == 1,
+         .overlap = seed % 3 == 1});
     const Program program = RandomProgram(seed, *adapter, ranks()).make();
     write_and_read(program, std::to_string(seed));
     if (comm.any(HasFailure())) return;

@@ -120,5 +120,5 @@ help:
 	@echo 'make clean           remove what was built; make distclean also what demo made'
 	@echo
 	@echo 'PRESET=release|debug|asan|tsan   JOBS=n   WERROR=1'
-	@echo 'MPICC=... MPIEXEC=... CC=... CXX=... HDF5_ROOT=... HDF5_SOURCE=... PNETCDF_DIR=... name what to build with'
+	@echo 'MPICC=... MPIEXEC=... CC=... CXX=... HDF5_ROOT=... HDF5_SOURCE=... PNETCDF_DIR=... NETCDF_DIR=... name what to build with'
 	@echo 'docs/how-to/install.md explains them; docs/dev/testing.md those that test'

@@ -41,7 +41,10 @@ NO_CANDIDATES = {
     "as-captured": "it is of another program than was captured",
 }
 # Libraries whose files no program can write by calls that we know.
-NO_CALLS = {"zarr": "no library for programs writes such stores yet"}
+NO_CALLS = {
+    "zarr": "no library for programs writes such stores yet",
+    "netcdf4": "there are no lines of code for netCDF-C yet",
+}
 ROMIO = {"OMPI_MCA_io": "^ompio"}
 LOSSLESS = {"romio_ds_write": "disable"}  # without which ROMIO loses what some programs write (docs/known-issues.md)
 # What can be put into a program that stays as it is, by the level at which its calls were captured.

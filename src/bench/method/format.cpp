@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "accel/hdf5_connector/api/slablog.h"
+#include "bench/method/pnetcdf/info.hpp"
 #include "bench/method/raw/blob_file.hpp"
 #include "bench/method/raw/raw_layout.hpp"
 #include "bench/method/slice/reader.hpp"
@@ -20,6 +21,9 @@
 #include "storage/posix/file.hpp"
 #include "storage/zarr/store.hpp"
 
+#if SLABMARK_WITH_NETCDF4
+#include "storage/netcdf4/file.hpp"
+#endif
 #if SLABMARK_WITH_PNETCDF
 #include "bench/method/pnetcdf/method.hpp"
 #include "storage/pnetcdf/file.hpp"
@@ -98,9 +102,13 @@ class Hdf5Reader : public PlainReader {
  public:
   Hdf5Reader(const Comm&, const Pattern& pattern, const std::string& path)
       : Hdf5Reader(pattern, hdf5::File::open_serial(path)) {}
-  Hdf5Reader(const Pattern& pattern, hdf5::File file) : pattern_(pattern), file_(std::move(file)) {
-    for (const auto& dataset : pattern.datasets) {
-      datasets_.push_back(file_.open_dataset(dataset.name, dataset.type));
+  Hdf5Reader(const Pattern& pattern, hdf5::File file)
+      : Hdf5Reader(pattern, std::move(file), names_of(pattern)) {}
+  /// Of datasets that have these names in the file.
+  Hdf5Reader(const Pattern& pattern, hdf5::File file, const std::vector<std::string>& names)
+      : pattern_(pattern), file_(std::move(file)) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      datasets_.push_back(file_.open_dataset(names[i], pattern.datasets[i].type));
     }
   }
 
@@ -115,9 +123,33 @@ class Hdf5Reader : public PlainReader {
   }
 
  private:
+  static std::vector<std::string> names_of(const Pattern& pattern) {
+    std::vector<std::string> names;
+    for (const Dataset& dataset : pattern.datasets) names.push_back(dataset.name);
+    return names;
+  }
+
   const Pattern& pattern_;
   hdf5::File file_;
   std::vector<hdf5::Dataset> datasets_;
+};
+
+/// A variable that is called as a dimension, but has other ones, has another name in HDF5.
+class Netcdf4Reader : public Hdf5Reader {
+ public:
+  Netcdf4Reader(const Comm&, const Pattern& pattern, const std::string& path)
+      : Hdf5Reader(pattern, hdf5::File::open_serial(path), names_in(path, pattern)) {}
+
+ private:
+  static std::vector<std::string> names_in(const std::string& path, const Pattern& pattern) {
+    const auto file = hdf5::File::open_serial(path);
+    std::vector<std::string> names = netcdf_names(pattern);
+    for (std::string& name : names) {
+      const std::string other = "_nc4_non_coord_" + name;
+      if (file.has(other)) name = other;
+    }
+    return names;
+  }
 };
 
 class BlobReader : public PlainReader {
@@ -168,7 +200,14 @@ std::unique_ptr<PlainReader> open_netcdf(const Comm&, const Pattern&, const std:
 
 const FileLibrary hdf5_library{"HDF5", hdf5::library_version, hdf5::start};
 
-constexpr std::size_t format_count = 8;
+#if SLABMARK_WITH_NETCDF4
+const FileLibrary netcdf_c{"netCDF-C", netcdf4::library_version};
+constexpr const FileLibrary* netcdf4_library = &netcdf_c;
+#else  // few builds have it, so the others do not speak of it
+constexpr const FileLibrary* netcdf4_library = nullptr;
+#endif
+
+constexpr std::size_t format_count = 9;
 
 }  // namespace
 
@@ -181,6 +220,7 @@ const FormatInfo& info_of(FileFormat format) {
       {"hdf5-subfiles", ".h5", open_by<SubfilesReader>, hdf5::subfiles_of, false, "", &hdf5_library,
        MPI_THREAD_MULTIPLE},
       {"vtkhdf", ".vtkhdf", open_slices, slice_files_beside, false, "", &hdf5_library},
+      {"netcdf4", ".nc4", open_by<Netcdf4Reader>, nullptr, false, "", netcdf4_library},
       {"zarr", ".zarr", open_by<ZarrReader>, zarr::files_of, true},
       {"private", ".blob", open_by<BlobReader>},
   }};

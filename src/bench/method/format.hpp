@@ -23,6 +23,7 @@ enum class FileFormat {
   hdf5_subfiles,  ///< HDF5 through its subfiling driver: a stub, and the bytes in files beside it
   vtkhdf,         ///< HDF5 files of slices as VTK reads them, one or more a slice, see
                   ///< docs/reference/slices.md
+  netcdf4,        ///< HDF5 as netCDF-C lays it out
   zarr,           ///< a store of Zarr v3: a directory
   blob,           ///< each rank's data on its own, see bench/method/raw/blob_file.hpp
 };

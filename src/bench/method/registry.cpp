@@ -19,13 +19,15 @@
           entry(pnetcdf_varn_mpiio) entry(pnetcdf_vara) entry(pnetcdf_rearranged) entry(hdf5_slab) \
               entry(hdf5_union) entry(hdf5_union_naive) entry(hdf5_points) entry(hdf5_multi)       \
                   entry(hdf5_contiguous) entry(hdf5_subfiling) entry(hdf5_log)                     \
-                      entry(hdf5_rearranged) entry(zarr_slab) entry(zarr_rearranged) entry(blob)   \
-                          entry(append) entry(append_one) entry(append_ranks) entry(append_async)  \
-                              entry(files) entry(files_one) entry(files_ranks) entry(files_async)  \
-                                  entry(copy_plane) entry(copy_field) entry(gatherv) entry(touch)  \
-                                      entry(read) entry(floor) entry(whole) entry(null)            \
-                                          entry(as_captured_pnetcdf) entry(as_captured_hdf5)       \
-                                              entry(as_captured_mpiio) entry(as_captured_posix)
+                      entry(hdf5_rearranged) entry(netcdf4_var) entry(zarr_slab)                   \
+                          entry(zarr_rearranged) entry(blob) entry(append) entry(append_one)       \
+                              entry(append_ranks) entry(append_async) entry(files)                 \
+                                  entry(files_one) entry(files_ranks) entry(files_async)           \
+                                      entry(copy_plane) entry(copy_field) entry(gatherv)           \
+                                          entry(touch) entry(read) entry(floor) entry(whole)       \
+                                              entry(null) entry(as_captured_pnetcdf)               \
+                                                  entry(as_captured_hdf5) entry(as_captured_mpiio) \
+                                                      entry(as_captured_posix)
 // clang-format on
 
 namespace slabmark {

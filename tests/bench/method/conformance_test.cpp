@@ -58,6 +58,12 @@ std::vector<Case> methods_alone() {
   return all;
 }
 
+bool is_in_this_build(const std::string& method) {
+  const auto found = find_if(methods().begin(), methods().end(),
+                             [&](const MethodInfo& info) { return info.name == method; });
+  return found->missing.empty();
+}
+
 std::vector<Case> methods_with_options() {
   std::vector<Case> all;
   all.push_back({"mine", {{"mine.durable", "on"}}});
@@ -66,9 +72,7 @@ std::vector<Case> methods_with_options() {
   all.push_back({"mpiio-collective", {{"mpiio.view", "off"}}});
   all.push_back({"mpiio-independent", {{"mpiio.call_bytes", "100"}}});
   all.push_back({"mpiio-collective", {{"mpiio.call_bytes", "100"}}});
-  if (find_if(methods().begin(), methods().end(), [](const MethodInfo& info) {
-        return info.name == "pnetcdf-varn";
-      })->missing.empty()) {
+  if (is_in_this_build("pnetcdf-varn")) {
     for (const auto* name : {"pnetcdf-vard", "pnetcdf-varn", "pnetcdf-vara"}) {
       all.push_back({name, {{"pnetcdf.call_bytes", "40"}}});
       all.push_back({name, {{"pnetcdf.call_bytes", "200"}}, Flush::at_the_end});
@@ -77,6 +81,9 @@ std::vector<Case> methods_with_options() {
       all.push_back({name, {{"pnetcdf.blocking", "on"}}});
       all.push_back({name, {{"pnetcdf.blocking", "on"}, {"pnetcdf.call_bytes", "40"}}});
     }
+  }
+  if (is_in_this_build("netcdf4-var")) {
+    all.push_back({"netcdf4-var", {{"netcdf4.call_bytes", "40"}}, Flush::at_the_end});
   }
   all.push_back({"hdf5-slab", {{"hdf5.collective", "off"}}});
   all.push_back({"hdf5-slab", {{"hdf5.collective_metadata", "off"}, {"hdf5.fill", "ifset"}}});

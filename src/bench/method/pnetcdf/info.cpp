@@ -24,28 +24,6 @@ bool is_netcdf_name(const std::string& name) {
          std::none_of(name.begin(), name.end(), is_control);
 }
 
-std::optional<std::string> beyond_cdf5(const Pattern& pattern, const Settings&) {
-  std::set<std::string> names;
-  for (const auto& dataset : pattern.datasets) {
-    if (!names.insert(dataset.name).second) {
-      return fmt::format("two datasets are called '{}'", dataset.name);
-    }
-    for (const auto& dimension : dataset.dimensions) {
-      if (dimension.length == 0) {
-        return fmt::format(
-            "dataset {} has a dimension of length 0, which NetCDF takes for unlimited",
-            dataset.name);
-      }
-    }
-  }
-  for (const std::string& name : netcdf_names(pattern)) {
-    if (!is_netcdf_name(name))
-      return fmt::format("'{}' is not a name that NetCDF allows", printable(name));
-  }
-  // Header, alignment and record padding are far below what 63 bits leave beside real data.
-  return too_large_for_raw(pattern);
-}
-
 }  // namespace
 
 std::string without_slashes(std::string name) {
@@ -75,12 +53,34 @@ OptionTable<PnetcdfOptions> pnetcdf_options(const std::string& blocking_call) {
                    "on: blocking collective calls, such as " + blocking_call);
 }
 
+std::optional<std::string> beyond_netcdf(const Pattern& pattern, const Settings&) {
+  std::set<std::string> names;
+  for (const auto& dataset : pattern.datasets) {
+    if (!names.insert(dataset.name).second) {
+      return fmt::format("two datasets are called '{}'", dataset.name);
+    }
+    for (const auto& dimension : dataset.dimensions) {
+      if (dimension.length == 0) {
+        return fmt::format(
+            "dataset {} has a dimension of length 0, which NetCDF takes for unlimited",
+            dataset.name);
+      }
+    }
+  }
+  for (const std::string& name : netcdf_names(pattern)) {
+    if (!is_netcdf_name(name))
+      return fmt::format("'{}' is not a name that NetCDF allows", printable(name));
+  }
+  // Header, alignment and record padding are far below what 63 bits leave beside real data.
+  return too_large_for_raw(pattern);
+}
+
 MethodInfo pnetcdf_info(std::string name, std::string summary, std::vector<OptionInfo> options) {
   MethodInfo info{.name = std::move(name),
                   .summary = std::move(summary),
                   .format = FileFormat::netcdf,
                   .options = std::move(options),
-                  .supports = beyond_cdf5,
+                  .supports = beyond_netcdf,
                   .overlaps_in_mpiio = has_overlaps};
 #if !SLABMARK_WITH_PNETCDF
   info.missing = "PnetCDF was not found at configure time";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,9 @@ std::string without_slashes(std::string name);
 /// The variables' names, in the order of the pattern's datasets: theirs, without slashes; one that
 /// would so be called as another is gets "_" appended.
 std::vector<std::string> netcdf_names(const Pattern& pattern);
+
+/// Why netCDF cannot hold the pattern.
+std::optional<std::string> beyond_netcdf(const Pattern& pattern, const Settings& settings);
 
 /// What the entries of the PnetCDF methods have in common: format, what CDF-5 cannot hold, and
 /// whether this build has PnetCDF at all.

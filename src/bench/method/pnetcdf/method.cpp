@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/method/shared/effective.hpp"
+#include "bench/method/shared/netcdf_definition.hpp"
 #include "core/base/error.hpp"
 #include "storage/mpiio/romio_hints.hpp"
 #include "storage/pnetcdf/types/element_type.hpp"
@@ -12,41 +13,6 @@
 namespace slabmark {
 
 namespace {
-
-/// Dimensions defined so far, by name.
-class DimensionTable {
- public:
-  explicit DimensionTable(pnetcdf::File& file) : file_(file) {}
-
-  int get(std::string name, std::uint64_t length) {
-    if (name.empty()) name = "dim";
-    if (clashes(name, length)) name += fmt::format("_{}", length);
-    while (clashes(name, length)) name += '_';
-    const auto [entry, is_new] = known_.try_emplace(name, Known{length, -1});
-    if (is_new) entry->second.id = file_.def_dim(name, length);
-    return entry->second.id;
-  }
-
- private:
-  struct Known {
-    std::uint64_t length;
-    int id;
-  };
-
-  bool clashes(const std::string& name, std::uint64_t length) const {
-    const auto found = known_.find(name);
-    return found != known_.end() && found->second.length != length;
-  }
-
-  pnetcdf::File& file_;
-  std::map<std::string, Known> known_;
-};
-
-void put_attributes(pnetcdf::File& file, int variable, const std::vector<Attribute>& attributes) {
-  for (const Attribute& attribute : attributes) {
-    file.put_att_text(variable, attribute.name, attribute.text);
-  }
-}
 
 std::string format_name(int format) {
   if (format == NC_FORMAT_CLASSIC) return "CDF-1";
@@ -64,26 +30,11 @@ std::map<std::string, std::string> hints_in_effect(const pnetcdf::File& file) {
 }  // namespace
 
 std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern) {
-  DimensionTable table(file);
-  // Defined first, so that a dataset's own dimension of that name is the one that gives way.
-  int time = -1;
-  for (const auto& dataset : pattern.datasets) {
-    if (dataset.has_time && time < 0) time = table.get("time", NC_UNLIMITED);
-  }
-  const std::vector<std::string> names = netcdf_names(pattern);
-  std::vector<int> variables;
-  for (const auto& dataset : pattern.datasets) {
-    std::vector<int> dims;
-    if (dataset.has_time) dims.push_back(time);
-    for (const auto& dimension : dataset.dimensions) {
-      dims.push_back(table.get(without_slashes(dimension.name), dimension.length));
-    }
-    variables.push_back(
-        file.def_var(names[variables.size()], pnetcdf::nc_type_of(dataset.type), dims));
-    put_attributes(file, variables.back(), dataset.attributes);
-  }
-  put_attributes(file, NC_GLOBAL, pattern.attributes);
-  return variables;
+  return define_netcdf(
+      file, pattern,
+      [&](const std::string& name, const Dataset& dataset, const std::vector<int>& dims) {
+        return file.def_var(name, pnetcdf::nc_type_of(dataset.type), dims);
+      });
 }
 
 std::vector<int> find_variables(pnetcdf::File& file, const Pattern& pattern) {

@@ -14,9 +14,8 @@
 
 namespace slabmark {
 
-/// Defines the pattern's datasets as variables of `file`, in order, and returns their identifiers.
-/// Dimensions of the same name and length are shared; one that meets an earlier one of another
-/// length gets its length appended ("ncol_48602"). The unlimited dimension is called "time".
+/// Defines the pattern's datasets as variables of `file` (define_netcdf()), and returns their
+/// identifiers.
 std::vector<int> define_variables(pnetcdf::File& file, const Pattern& pattern);
 /// The same in a file that has them.
 std::vector<int> find_variables(pnetcdf::File& file, const Pattern& pattern);

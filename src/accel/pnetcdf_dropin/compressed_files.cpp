@@ -68,7 +68,8 @@ void end_of_files() {
   }
 }
 
-/// HDF5 serves one thread at a time, and threads of other ranks may come with other files first.
+/// HDF5 serves one thread at a time, and threads of other ranks may come with other files first. So
+/// the root takes its turn before the others do, which give way where they cannot have theirs.
 class TurnOfThread {
  public:
   explicit TurnOfThread(const Comm& comm) : lock_(mutex(), std::defer_lock) {
@@ -76,19 +77,22 @@ class TurnOfThread {
     MPI_Query_thread(&threads);
     if (threads != MPI_THREAD_MULTIPLE) return;
     for (unsigned attempt = 1;; ++attempt) {
-      const bool is_mine = lock_.try_lock();
+      if (comm.is_root()) lock_.lock();
+      comm.barrier();
+      const bool is_mine = comm.is_root() || lock_.try_lock();
       if (!comm.any(!is_mine)) return;
       if (is_mine) lock_.unlock();
-      const unsigned spread = (static_cast<unsigned>(comm.rank()) * 7 + attempt * 13) % 20;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1 + spread));
+      if (comm.is_root()) std::this_thread::sleep_for(std::chrono::milliseconds(attempt % 20));
     }
   }
 
- private:
+  /// Of those who use the compressor.
   static std::mutex& mutex() {
     static std::mutex one;
     return one;
   }
+
+ private:
   std::unique_lock<std::mutex> lock_;
 };
 
@@ -126,6 +130,7 @@ Asked asked_of(MPI_Info info) {
 
 /// Throws InputError where this process cannot compress like that.
 void require_compressor(const Compression& compression) {
+  const std::lock_guard lock(TurnOfThread::mutex());
   Compressor::Message message;
   const pnetcdf::InsideNative now;
   if (compressor().check(compression, message) != Result::done) {

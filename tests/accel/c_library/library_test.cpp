@@ -273,8 +273,9 @@ TEST_P(RearrangeLibraryInBackground, AThreadWritesWhileTheProgramGoesOn) {
   std::vector<double> buffer;
   for (const int file : files) define(file, 0, bytes);
   for (int record = 0; record < 20; ++record) {
-    for (const int file : files) {
-      buffer = values(cards, 1000.0 * record + file);
+    for (int f = 0; f < 2; ++f) {
+      const int file = files[f];  // a number that ranks need not have in common
+      buffer = values(cards, 1000.0 * record + f);
       EXPECT_EQ(slabmark_set_frame(file, 0, record), SLABMARK_OK);
       EXPECT_EQ(slabmark_iput_darray(file, 0, decomp, count(buffer), buffer.data(), nullptr),
                 SLABMARK_OK);
@@ -284,11 +285,11 @@ TEST_P(RearrangeLibraryInBackground, AThreadWritesWhileTheProgramGoesOn) {
   }
   EXPECT_EQ(slabmark_set_frame(files[0], 0, 7), SLABMARK_OK);
   EXPECT_EQ(slabmark_read_darray(files[0], 0, decomp, count(buffer), buffer.data()), SLABMARK_OK);
-  EXPECT_EQ(buffer, values(cards, 7000.0 + files[0]));
+  EXPECT_EQ(buffer, values(cards, 7000.0));
   for (const int file : files) EXPECT_EQ(slabmark_close(file), SLABMARK_OK);
   for (std::size_t record = 0; record < 20; ++record) {
-    expect_counted(contents("a"), record * elements, 1000.0 * record + files[0]);
-    expect_counted(contents("b"), record * elements, 1000.0 * record + files[1]);
+    expect_counted(contents("a"), record * elements, 1000.0 * record);
+    expect_counted(contents("b"), record * elements, 1000.0 * record + 1);
   }
 }
 

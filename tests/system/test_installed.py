@@ -134,7 +134,7 @@ def test_a_pattern_is_written_through_every_library_and_the_connector_beside_the
 
 
 def test_the_lab_runs_with_the_packages_beside_it(use, prefix):
-    assert use(["slabmark", "--version"]).startswith("slabmark 0")
+    assert re.match(r"slabmark \d+\.\d+\.\d+", use(["slabmark", "--version"]))
     assert "numpy" in (prefix / next(prefix.glob("lib*/slabmark/lab/requirements.txt"))).read_text()
 
 

@@ -129,7 +129,7 @@ def test_a_map_that_no_library_can_write_is_refused(run, sentence, tmp_path):
     (tmp_path / "a.dat").write_text("version 2001 npes 3 ndims 1\n8\n0 3\n1 2 3\n1 2\n4 5\n2 2\n6 2\n")
     done = run("slabmark", ["advise", "--pio", tmp_path / "a.dat"])
     assert done.returncode == 2 and not done.stdout
-    assert "the first is element 1 (counted from 0), of rank 0 and rank 2" in sentence(done, "slabmark")
+    assert "The first is element 1 (counted from 0), of rank 0 and rank 2" in sentence(done, "slabmark")
 
 
 @pytest.mark.long

@@ -14,10 +14,10 @@
 
 namespace slabmark::collective {
 
-/// Whether they have the same ranks, in the same order.
+/// True if they have the same ranks, in the same order.
 bool has_ranks_of(const Comm& comm, MPI_Comm other);
 
-/// Whether all ranks are of this MPI_COMM_WORLD, as far as this rank and its neighbor can tell.
+/// True if all ranks are of this MPI_COMM_WORLD, as far as this rank and its neighbor can tell.
 bool are_of_one_world(const Comm& comm);
 
 /// The numbers that the root proposes to the ranks of `comm`. Collective.
@@ -53,7 +53,7 @@ class ContextPool {
     return threads == MPI_THREAD_MULTIPLE ? unused(comm) : common(comm);
   }
 
-  /// Whether this rank, for one, would keep it. Not where some of the ranks are of another
+  /// True if this rank, for one, would keep it. Not where some of the ranks are of another
   /// MPI_COMM_WORLD: those may end before this one, and MPI_Finalize waits for all that share a
   /// communicator or a window.
   bool may_keep(const Shared& shared) {

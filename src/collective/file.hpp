@@ -44,7 +44,7 @@ class File {
 
   // Pending writes. Each rank learns of failures of its own alone, so callers agree on them.
 
-  /// Whether some rank may have writes pending: the same on all ranks.
+  /// True if some rank may have writes pending: the same on all ranks.
   bool has_pending() const { return ranges_.any(); }
   /// Collective: returns when the writes of all ranks are in the file, or have failed. To be called
   /// before anything but move() reads or writes data of the file. A rank throws that failed.

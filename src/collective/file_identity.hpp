@@ -7,7 +7,7 @@
 
 namespace slabmark::collective {
 
-/// Which file a name stands for, whatever other names it has.
+/// The file that a name stands for, whatever other names it has.
 struct FileIdentity {
   std::uint64_t device = 0, number = 0;
   auto operator<=>(const FileIdentity&) const = default;

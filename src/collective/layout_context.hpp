@@ -59,7 +59,7 @@ class LayoutContext {
   const Context& context() const { return context_; }
   const RearrangerSettings& settings() const { return context_.settings(); }
 
-  /// Which of the plans that are kept this rank, for one, could use: see PlanCache::fitting().
+  /// The kept plans that this rank, for one, could use: see PlanCache::fitting().
   std::uint64_t fitting(const Layout& layout) const;
 
   /// Collective: the plan becomes the one in use.

@@ -5,7 +5,7 @@
 
 namespace slabmark::collective {
 
-/// Whether a flush returns while its data wait in memory, and how much may wait.
+/// True if a flush returns while its data wait in memory, and how much may wait.
 struct Overlap {
   bool is_on = false;
   std::uint64_t flushes = 0;  ///< of a file, that may wait; 0: as many as memory holds

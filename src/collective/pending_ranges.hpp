@@ -18,8 +18,8 @@ class PendingRanges {
   /// Byte of the file at which the last of them ends.
   std::uint64_t end() const { return ranges_.empty() ? 0 : ranges_.rbegin()->second.end; }
 
-  /// Whether some of a flush lies where another aggregator has data pending: the two would write
-  /// in any order. One aggregator keeps the order of its own.
+  /// True if some of a flush lies where another aggregator has data pending: the two would write in
+  /// any order. One aggregator keeps the order of its own.
   bool meet_another(const FileDomain& domain, const FlushPlan& plan,
                     std::span<const int> aggregators) const;
   void add(const FileDomain& domain, const FlushPlan& plan, std::span<const int> aggregators);

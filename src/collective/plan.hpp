@@ -67,14 +67,14 @@ class Plan {
   Plan(const Comm& comm, const FileDomain& domain, std::vector<Item> items,
        const Aggregation& aggregation, const Request& request);
 
-  /// Whether the arrays lie to each other as when the plan was made.
+  /// True if the arrays lie to each other as when the plan was made.
   bool lies_alike(const FileDomain& domain) const;
   /// The same, and that the items are those of arrays at `places`, one for each.
   bool lies_alike(const FileDomain& domain, std::span<const ArrayPlace> places) const;
 
   const FlushPlan& flush() const { return flush_; }
 
-  /// Whether on some rank several sources share an item.
+  /// True if on some rank several sources share an item.
   bool some_rank_stages() const { return some_rank_stages_; }
   /// One buffer for each item. `memory` is that of the requests. Items that several sources share
   /// have theirs in `staging`, which holds the elements already if they are written.

@@ -51,7 +51,7 @@ struct FileVariable {
   VariableFilters filters = {};  ///< in the source
 };
 
-/// Whether they are the same but for how they are stored.
+/// True if they are the same but for how they are stored.
 bool is_same_variable(const FileVariable& a, const FileVariable& b);
 
 /// The structure of a netCDF file, whatever its format: all but the elements of its variables.

@@ -10,7 +10,7 @@
 
 namespace slabmark::convert {
 
-/// What the target needs to know before its file is made.
+/// The facts that the target needs before its file is made.
 struct Netcdf4Plan {
   const FileContents& contents;
   const std::vector<Extent>& chunks;  ///< by variable; empty: contiguous

@@ -9,7 +9,7 @@
 
 namespace slabmark::convert {
 
-/// Which variables are converted.
+/// The variables to convert.
 struct Selection {
   std::vector<std::string> only;  ///< and what belongs to them; none: all
   std::vector<std::string> skip;  ///< in any case

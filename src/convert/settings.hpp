@@ -37,7 +37,7 @@ struct VariableRule {
   bool matches(const std::string& variable) const;
 };
 
-/// What the user said of variables.
+/// The rules of the user for variables.
 struct Settings {
   VariableSettings general;
   std::vector<VariableRule> rules;  ///< the first one that matches counts

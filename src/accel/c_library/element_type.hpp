@@ -35,7 +35,7 @@ constexpr std::uint64_t size_of(slabmark_type type) {
   return known ? size_of(*known) : 0;
 }
 
-/// Whether elements need no conversion; all types of one byte are alike.
+/// True if elements need no conversion; all types of one byte are alike.
 constexpr bool are_alike(slabmark_type a, slabmark_type b) {
   return a == b || (size_of(a) == 1 && size_of(b) == 1);
 }

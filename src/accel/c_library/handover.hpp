@@ -29,7 +29,7 @@ class Handover {
   Handover(const Comm& all, const IoRanks& io_ranks, std::uint64_t node_ranks,
            std::uint64_t in_flight);
 
-  /// Whether each rank of the program has an I/O rank on its node; the same on all ranks.
+  /// True if each rank of the program has an I/O rank on its node; the same on all ranks.
   bool is_possible() const { return ranks_.are_all_served(); }
   std::uint64_t flushes() const { return flushes_; }                  ///< that there is memory for
   std::uint64_t bytes() const { return bytes_; }                      ///< of the memory for each

@@ -26,7 +26,7 @@ class IoRanks {
   IoRanks(const Comm& all, int count);
 
   const std::vector<int>& ranks() const { return ranks_; }  ///< ascending, in all
-  /// Whether this rank is one of them.
+  /// True if this rank is one of them.
   bool has_me() const { return has_me_; }
   /// The I/O ranks on one of them, the others on those.
   const Comm& group() const { return *group_; }

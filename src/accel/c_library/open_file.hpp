@@ -70,7 +70,7 @@ class OpenFile {
     std::exception_ptr refused;    ///< the first call of this rank that failed
     std::uint64_t held = 0;        ///< bytes of copies, of the rank that has most in each request
   };
-  /// Who moves a flush, and whether the program waits for it.
+  /// Says who moves a flush, and if the program waits for it.
   enum class Delivery { now, by_io_ranks, by_thread };
 
   Variable& variable(int number);

@@ -9,14 +9,14 @@
 
 namespace slabmark::rearrange {
 
-/// Which I/O rank serves each rank of the program: one of its node. I/O ranks are known by their
+/// The I/O rank that serves each rank of the program: one of its node. I/O ranks are known by their
 /// index.
 class ServedRanks {
  public:
   /// Collective over `all`.
   ServedRanks(const Comm& all, const IoRanks& io_ranks, std::uint64_t node_ranks);
 
-  /// Whether each rank of the program has an I/O rank on its node; the same on all ranks.
+  /// True if each rank of the program has an I/O rank on its node; the same on all ranks.
   bool are_all_served() const { return are_all_served_; }
   /// The I/O rank of this rank; on an I/O rank itself.
   std::size_t server() const { return server_; }

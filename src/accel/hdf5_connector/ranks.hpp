@@ -21,7 +21,7 @@ class Ranks {
   int rank() const { return comm_ ? comm_->rank() : 0; }
   int size() const { return comm_ ? comm_->size() : 1; }
   bool is_root() const { return rank() == 0; }
-  /// Whether they are the same processes in the same order.
+  /// True if they are the same processes in the same order.
   bool are_as(const Ranks& others) const;
 
   // All below are collective.
@@ -36,8 +36,8 @@ class Ranks {
   /// Runs `stage` and agrees on its outcome, as slabmark::agreed() does.
   void agreed(const std::function<void()>& stage) const;
   /// The same where no rank waits for another within `stage`, so that a failure ends nobody's job
-  /// however long the others take. Those that come first sleep: MPI would let them spin, and where
-  /// ranks share cores, those that work then got half of one.
+  /// however long the others take. Early ranks sleep: MPI would let them spin, and on shared cores
+  /// the working ranks then got half of a core.
   void agreed_sleeping(const std::function<void()>& stage) const;
 
  private:

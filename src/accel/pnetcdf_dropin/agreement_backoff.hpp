@@ -4,8 +4,8 @@
 
 namespace slabmark::dropin {
 
-/// Which blocking collective calls pass through to PnetCDF without a question to the other ranks: a
-/// program whose calls all bring few pieces shall not pay a reduction for each. After a row of
+/// The blocking collective calls that pass through to PnetCDF without asking the other ranks: a
+/// program whose calls all bring few requests shall not pay a reduction for each. After a row of
 /// calls that passed through, one in sixteen is asked about, then one in 32, and so on: the calls
 /// that pass unasked are never more than twice those that passed before. All ranks count alike,
 /// since all make the same collective calls and hear the same answers.
@@ -20,10 +20,10 @@ class AgreementBackoff {
     return true;
   }
 
-  /// Whether the next call passes unasked.
+  /// True if the next call passes unasked.
   bool is_next() const { return left_ > 0; }
 
-  /// Whether this rank had work for a plan in a call that passed unasked. Once one had, all calls
+  /// True if this rank had work for a plan in a call that passed unasked. Once one had, all calls
   /// of the program are asked about.
   bool missed() const { return missed_; }
 

@@ -6,7 +6,7 @@
 
 namespace slabmark::dropin {
 
-/// Whether each value of `from` has its place in `to`.
+/// True if each value of `from` has its place in `to`.
 bool always_fits(ElementType from, ElementType to);
 
 /// Converts `count` elements. False where a value does not fit, which PnetCDF has rules for: then

@@ -14,9 +14,9 @@ std::uint64_t number_in(const std::string& text, std::uint64_t default_value);
 /// The same of a variable of the environment.
 std::uint64_t number_of_variable(const char* name, std::uint64_t default_value);
 
-/// Whether a word switches something off.
+/// True if a word switches something off.
 bool is_off(std::string_view word);
-/// Whether a variable of the environment is set, and to no word that is_off().
+/// True if a variable of the environment is set, and to no word that is_off().
 bool is_set(const char* variable);
 
 }  // namespace slabmark::dropin

@@ -84,8 +84,8 @@ struct ResolvedAccess {
 /// All parts of variables that are in use.
 class GeometryTable {
  public:
-  /// `records`: how many there are; `grows`: the call may add some. What lies beyond the variable,
-  /// and all else that PnetCDF has an error code for, is not valid, and nothing is made of it. Nor
+  /// `records`: how many there are; `grows`: the call may add some. Requests beyond the variable,
+  /// and all others for which PnetCDF has an error code, are invalid and have no effect. Nor
   /// is more than `most_elements`, unless it falls into few pieces.
   ResolvedAccess find(const Shape& shape, const Access& access, MPI_Offset records, bool grows,
                       std::uint64_t most_elements);

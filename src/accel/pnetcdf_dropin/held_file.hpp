@@ -10,7 +10,7 @@
 namespace slabmark::dropin {
 
 /// A descriptor of a file that the program has open, by which it is found again whatever becomes of
-/// its name. Those who have the file open share a lock of it, where that cannot be in the way of
+/// its name. Ranks that have the file open share a lock of it, if that cannot be in the way of
 /// MPI-IO's own locks: on file systems of this machine.
 class HeldFile {
  public:

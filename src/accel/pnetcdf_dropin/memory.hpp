@@ -29,7 +29,7 @@ class UserMemory {
                                       const MPI_Offset* imap);
 
   ElementType type() const { return type_; }
-  /// Whether the elements stand there just as they are to be moved.
+  /// True if the elements stand there just as they are to be moved.
   bool is_plain() const { return plain_; }
   std::byte* address() const { return static_cast<std::byte*>(argument_.address); }
   /// From the first byte of the elements to behind the last one, with what lies between them.

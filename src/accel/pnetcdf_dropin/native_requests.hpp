@@ -29,9 +29,9 @@ class NativeRequests {
   /// ids says so: other ranks may be in a collective call already, so nothing is thrown.
   void take_over(std::unique_ptr<Request> request) noexcept;
 
-  /// Whether no id of ours is in use here.
+  /// True if no id of ours is in use here.
   bool may_restart_ids();
-  /// Whether an id belongs to PnetCDF, or PnetCDF must judge it. The id must not be one of the
+  /// True if an id belongs to PnetCDF, or PnetCDF must judge it. The id must not be one of the
   /// drop-in's pending ids.
   bool knows(int id) const;
 

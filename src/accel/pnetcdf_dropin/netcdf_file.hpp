@@ -59,7 +59,7 @@ class NetcdfFile {
   int pass_through(const Call& call, bool alone, int* id, FunctionRef<int(int*)> native);
   /// Hands pending requests to PnetCDF, all or the puts of a variable.
   void hand_over(int puts_of = every_variable) noexcept;
-  /// Whether the attached buffer, which is PnetCDF's, has room for one more bput.
+  /// True if the attached buffer, which is PnetCDF's, has room for one more bput.
   bool has_buffer_for(const Request& request) const;
   /// Some rank has changed the memory of a pending put of a variable: from now on all puts are
   /// copied. Rank 0 says so, once.
@@ -69,7 +69,7 @@ class NetcdfFile {
 
   ArrayPlace place_of(ArrayName array);
   std::uint64_t alignment() const { return opening_.alignment; }
-  /// Whether this rank can do its part of a plan, as far as the file goes.
+  /// True if this rank can do its part of a plan, as far as the file goes.
   bool is_prepared() const;
   /// Has this rank open the file if it is to aggregate. False where that cannot be done, or before
   /// prepare() where it is not known who aggregates.

@@ -6,7 +6,7 @@ namespace slabmark::dropin {
 
 class NetcdfFile;
 
-/// Whether a file of these ranks can be taken at all.
+/// True if a file of these ranks can be taken at all.
 bool is_known_to_mpi(MPI_Comm comm);
 
 /// The file of an id. Null where there is none, where it is left to PnetCDF altogether, or where

@@ -36,7 +36,7 @@ struct Request {
   std::unique_ptr<std::byte[]> packed;  ///< null where elements move from or to the caller's memory
   std::uint64_t sample = 0;             ///< of the caller's memory, where a put moves from there
 
-  /// Whether one of NC_REQ_ALL, NC_GET_REQ_ALL and NC_PUT_REQ_ALL means it.
+  /// True if one of NC_REQ_ALL, NC_GET_REQ_ALL and NC_PUT_REQ_ALL means it.
   bool is_of(int kind) const {
     return kind == NC_REQ_ALL || (kind == NC_PUT_REQ_ALL) == (direction == Direction::put);
   }

@@ -31,7 +31,7 @@ struct Outcome {
 /// where memory is short on one of them: what a call needs is asked for before ranks depend on it.
 Outcome transfer(NetcdfFile& file, const LocalRequests& local);
 
-/// Whether a blocking call of this rank passes through to PnetCDF without a question to the other
+/// True if a blocking call of this rank passes through to PnetCDF without a question to the other
 /// ranks: none of them asks about it, and it has so many pieces at most.
 bool passes_unasked(NetcdfFile& file, std::uint64_t most_pieces);
 

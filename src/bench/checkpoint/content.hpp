@@ -8,9 +8,9 @@
 
 namespace slabmark {
 
-/// What seism-core-slice writes: the rank of the owner, or what the fill function of the settings
-/// says. The same at all times. Loads the function's library: throws InputError as FillFunction
-/// does, on the rank where it is missing.
+/// The contents that seism-core-slice writes: the rank of the owner, or the values of the fill
+/// function in the settings. The same at all times. Loads the function's library: throws InputError
+/// as FillFunction does, on the rank where it is missing.
 std::shared_ptr<const Content> make_checkpoint_content(const CheckpointSettings& settings);
 
 /// The pattern of the settings for this rank, `with_content` or, where nothing is to be filled or

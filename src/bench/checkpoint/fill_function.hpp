@@ -14,7 +14,7 @@ namespace slabmark {
 /// A fill function of a user's shared library, see plugins/fill_function.h.
 class FillFunction {
  public:
-  /// Which entry fills: the one for whole blocks where the library has it, or always the one for
+  /// The entry that fills: the one for whole blocks if the library has it, or always the one for
   /// single elements.
   enum class Entry { best, element };
 

@@ -8,7 +8,7 @@
 
 namespace slabmark {
 
-/// What a run of seism-core-slice is told, under the names of its input language.
+/// The settings of a run of seism-core-slice, under the names of its input language.
 struct CheckpointSettings {
   CheckpointGrid grid;  ///< processor, domain, chunk, time
   std::string filename = "seism-test.h5";

@@ -18,8 +18,8 @@ struct Cell {
   Settings settings;
   Direction direction = Direction::write;
   const Pattern* written = nullptr;  ///< what this rank writes
-  /// What this rank reads, where `direction` is read: another rank's part, so that nothing comes
-  /// out of the memory of who wrote it.
+  /// The part that this rank reads: another rank's, so that nothing comes out of the memory of the
+  /// writer.
   const Pattern* read = nullptr;
   std::string path;       ///< of the file that the trials make, or see file_path()
   bool is_bound = false;  ///< the same bytes moved contiguously: the limit for the others
@@ -31,8 +31,8 @@ struct Cell {
   /// be verified then; each buffer holds what the last of them filled or read.
   bool one_buffer = false;
   std::uint64_t rounds_in_memory() const { return one_buffer ? 1 : rounds_together; }
-  /// Fills a buffer of the given round in place of the verified contents; null: those. What is
-  /// filled so cannot be verified.
+  /// Fills a buffer of the given round in place of the verified contents; null: those. Such
+  /// contents cannot be verified.
   std::function<void(std::uint64_t round, const Transfer& transfer, std::span<std::byte> buffer)>
       fill = nullptr;
   /// Where an application's own buffers of the given transfers lie: they are written as they are,

@@ -18,7 +18,7 @@
 
 namespace slabmark {
 
-/// What the cells of one run share. The references outlive the cells.
+/// The state that the cells of one run share. The references outlive the cells.
 struct RunResources {
   const Comm& comm;
   const RunOptions& options;

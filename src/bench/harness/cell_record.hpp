@@ -13,7 +13,7 @@
 
 namespace slabmark {
 
-/// Collective. What the ranks' parts of a pattern come to in one trial.
+/// Collective. The sums over the ranks' parts of a pattern in one trial.
 PatternRecord describe_pattern(const Comm& comm, const Pattern& pattern);
 
 /// Collective. The record of a cell before its first trial: what it moves, the settings asked for,

@@ -10,9 +10,9 @@
 
 namespace slabmark {
 
-/// The directory for the output, made with its parents where it is missing. What was made is
-/// removed again when the object goes, if it is empty, unless keep() was called: a run that failed
-/// leaves nothing behind.
+/// The directory for the output, made with its parents where it is missing. The created files and
+/// folders are removed again when the object goes, if they are empty, unless keep() was called: a
+/// failed run leaves nothing behind.
 class OutputDirectory {
  public:
   /// Collective. `choice` is the option that names another. Throws an agreed InputError if the

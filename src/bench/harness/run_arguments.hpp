@@ -10,9 +10,9 @@
 
 namespace slabmark {
 
-/// What the user may say of a run on the command line of any program; the options of a program are
-/// this and what is its own. The defaults of `run` are the program's, set before the functions
-/// below add options, which keep references to it.
+/// The options of a run that any program has on its command line; a program adds its own. The
+/// defaults of `run` are the program's, set before the functions below add options, which keep
+/// references to it.
 struct CommonOptions {
   RunOptions run;
   Settings settings;
@@ -44,9 +44,9 @@ void add_verify_arguments(Command& command, CommonOptions& options, const std::s
 /// Those of a program that runs until the median is known well enough; after the common ones.
 void add_stopping_arguments(Command& command, CommonOptions& options);
 
-/// What parsing left open: a number of trials becomes the rule, and the methods that are `chosen`,
-/// or may be, say what they want of MPI. Throws InputError for a rule that cannot work, a hint that
-/// MPI cannot have, and as check_options() does.
+/// The rest of parsing: a number of trials becomes the rule, and the methods that are `chosen`, or
+/// may be, say which level of threads they need from MPI. Throws InputError for a rule that cannot
+/// work, a hint that MPI cannot have, and as check_options() does.
 void resolve_common(CommonOptions& options, std::span<const MethodInfo* const> chosen);
 
 }  // namespace slabmark

@@ -16,9 +16,9 @@
 
 namespace slabmark {
 
-/// What a program that measures does around its cells: asks whether its records can be kept before
-/// it measures for hours, notes under which conditions it does, and keeps them. What comes before
-/// the cells and after them has the deadline of a phase, too: a node may get lost at any time.
+/// The work of a measuring program around its cells: it asks if its records can be kept before it
+/// measures for hours, notes the conditions, and keeps the records. The work before the cells and
+/// after them has the deadline of a phase, too: a node may get lost at any time.
 class Session {
  public:
   /// Collective. Throws an agreed InputError if the records that `options` ask for could not be
@@ -29,7 +29,7 @@ class Session {
   /// that is known to be slow.
   void begin(const std::string& directory, const Json& configuration);
 
-  /// What is in effect for files in that directory.
+  /// The settings in effect for files in that directory.
   const LibraryEnvironment& environment() const { return environment_; }
 
   /// Collective over ranks with the session's root. Enters into `records`, on root, under which

@@ -29,7 +29,7 @@ struct MapHeader {
   }
 };
 
-/// What one rank owns of a map.
+/// The elements of a map that one rank owns.
 struct MapPart {
   RunList runs;                    ///< sorted, coalesced, cut at rows; without overlaps
   bool is_shared = false;          ///< several of its recorded ranks own an element

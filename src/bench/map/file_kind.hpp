@@ -4,8 +4,8 @@
 
 namespace slabmark {
 
-/// What the first bytes of a file say it is. An HDF5 file is `hdf5`, NetCDF-4 among them, unless it
-/// is a pattern file.
+/// The format that the first bytes of a file name. An HDF5 file is `hdf5`, NetCDF-4 among them,
+/// unless it is a pattern file.
 enum class FileKind { pio_text, classic_netcdf, hdf5, pattern };
 
 /// Not collective. Throws InputError if `path` is missing, unreadable, a directory, empty, or

@@ -76,8 +76,8 @@ class MapInput {
   [[noreturn]] void fail(const std::string& what) const;
 
  protected:
-  /// What a variable is in the file; `bytes_each` is 0 where it does not hold signed whole numbers
-  /// of 4 or 8 bytes.
+  /// A variable in the file; `bytes_each` is 0 if it does not hold signed whole numbers of 4 or 8
+  /// bytes.
   virtual Variable find_variable(const std::string& name) const = 0;
   virtual std::optional<std::uint64_t> find_dimension(const std::string& name) const = 0;
   /// The values of a global attribute; none where it holds something else than whole numbers.

@@ -24,11 +24,11 @@ std::unique_ptr<MapFile> open_single_map(std::unique_ptr<MapInput> input);
 /// and are left out.
 std::unique_ptr<MapFile> open_many_map(std::unique_ptr<MapInput> input);
 
-/// What PIOc_write_nc_decomp() of ParallelIO writes: dimensions dims, task and map_element,
+/// The output of PIOc_write_nc_decomp() of ParallelIO: dimensions dims, task and map_element,
 /// variables global_size(dims), maplen(task) and map(task, map_element), from 0, -1 is a hole.
 std::unique_ptr<MapFile> open_parallel_io_map(std::unique_ptr<MapInput> input);
 
-/// What SCORPIO's logger of decompositions writes: dimensions comm_sz and gmaplen, variables
+/// The output of SCORPIO's logger of decompositions: dimensions comm_sz and gmaplen, variables
 /// counts(comm_sz) and gmap(gmaplen), from 1, 0 is a hole, and the attribute gdimlen. Its
 /// gmap_regions hold the same once more.
 std::unique_ptr<MapFile> open_scorpio_map(std::unique_ptr<MapInput> input);

@@ -10,7 +10,7 @@
 
 namespace slabmark {
 
-/// Which variables are to be laid out as a decomposition file says.
+/// The variables to lay out as a decomposition file says.
 struct MapPatternRequest {
   std::string path;
   std::uint64_t variables = 1;

@@ -31,7 +31,7 @@ MapSource source_of(SyntheticMap map);
 /// MapFile gives them. `file` must have been opened by this process alone (MPI_COMM_SELF).
 MapSource source_of(std::shared_ptr<MapFile> file, std::size_t k);
 
-/// What a first pass over a source tells.
+/// The result of a first pass over a source.
 struct MapSurvey {
   std::uint64_t elements = 0;  ///< of the array
   std::uint64_t listed = 0;    ///< owned by a rank

@@ -38,7 +38,7 @@ struct PioText {
 /// header is malformed, a rank is missing or there twice, or the file ends early.
 PioText index_pio_text(const std::string& path);
 
-/// What the entries of one recorded rank hold.
+/// The contents of the entries of one recorded rank.
 struct PioEntries {
   RunList runs;                ///< 0-based row-major, in model order; successive elements merged
   std::uint64_t elements = 0;  ///< entries that are not holes

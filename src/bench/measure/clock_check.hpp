@@ -7,7 +7,7 @@
 
 namespace slabmark {
 
-/// Whether the clocks of all ranks run at the same rate, from the making of the object on. Times of
+/// True if the clocks of all ranks run at the same rate, from the making of the object on. Times of
 /// different ranks are not subtracted: what lies between the end of one meeting of all ranks and
 /// the begin of another is, on no rank, longer than what lies between the begin of the one and the
 /// end of the other on any rank. So however late a busy machine lets ranks run, only a clock that

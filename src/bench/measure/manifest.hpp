@@ -9,7 +9,7 @@
 
 namespace slabmark {
 
-/// What only the program knows of a run.
+/// The facts of a run that only the program knows.
 struct ManifestRequest {
   std::string program;                  ///< "slabmark-bench"
   std::string output_directory;         ///< where the measured files lie; it need not exist yet

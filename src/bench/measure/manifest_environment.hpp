@@ -14,10 +14,10 @@ struct RecordedEnvironment {
   std::vector<std::string> withheld;             ///< names only, sorted
 };
 
-/// Whether a variable is of interest to a record: OMPI_, MPICH_, ROMIO_, HDF5_, PNETCDF_, SLURM_.
+/// True if a variable is of interest to a record: OMPI_, MPICH_, ROMIO_, HDF5_, PNETCDF_, SLURM_.
 bool is_recorded(std::string_view name);
 
-/// Whether a variable's value stays out of records, which are mailed and published. The rule: its
+/// True if a variable's value stays out of records, which are mailed and published. The rule: its
 /// name contains, in either case, one of the words KEY, TOKEN, SECRET, PASSW, PASSPHRASE, COOKIE,
 /// CRED, AUTH, MUNGE, JWT, URI (how to reach the launcher's daemons) or PRECONDITION_TRANSPORTS
 /// (Open MPI's job key); or its value is an address with a user in it (scheme://user@host).

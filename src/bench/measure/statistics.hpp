@@ -46,7 +46,7 @@ struct TrialSummary {
   double variation = 0.0;               ///< coefficient of variation: standard deviation / mean
   std::vector<std::uint64_t> outliers;  ///< indices of outlying values: flagged, never removed
 
-  /// What `low` and `high` are, in words: "95 % interval" or "range".
+  /// The meaning of `low` and `high` in words: "95 % interval" or "range".
   std::string_view interval_name() const { return is_range ? "range" : "95 % interval"; }
 
   bool operator==(const TrialSummary&) const = default;

@@ -31,9 +31,9 @@ struct StoppingRule {
 
   /// Nothing: go on. `seconds` are the trials so far, `elapsed` the seconds that the cell has used
   /// up, pauses included. A range (fewer than 6 trials) is never precise. The budget ends a cell
-  /// that has least_trials, even if min_trials are not reached. Of several reasons that hold, the
-  /// first of precise, trial_limit (or fixed) and time_budget is given; a rule whose min_trials
-  /// equal its max_trials has no choice and always ends as fixed.
+  /// that has least_trials, even if min_trials are not reached. If several reasons hold, the first
+  /// of precise, trial_limit (or fixed) and time_budget is given; a rule whose min_trials equal its
+  /// max_trials has no choice and always ends as fixed.
   std::optional<StopReason> reason_to_stop(std::span<const double> seconds, double elapsed) const;
 
   /// Seconds that a cell is likely to take still, at `per_trial` seconds for each trial: up to

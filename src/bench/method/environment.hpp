@@ -8,7 +8,7 @@
 
 namespace slabmark {
 
-/// Which libraries carry out the methods.
+/// The libraries that carry out the methods.
 struct LibraryEnvironment {
   /// "OMPIO", "ROMIO", or "unknown (reason)" for files in the output directory.
   std::string mpi_io;

@@ -38,16 +38,16 @@ struct OptionInfo {
   std::function<std::string(const std::string& text)> canonical;
 };
 
-/// What a method is given. The references outlive it.
+/// The context of a method. The references outlive it.
 struct MethodContext {
   const Comm& comm;  ///< never MPI_COMM_WORLD
   const Pattern& pattern;
   Direction direction;
   const Settings& settings;
   PhaseClock& clock;  ///< for spans inside a phase
-  /// What a method leaves here it finds again when it makes the next file of the same run, as a
-  /// program that writes a file each hour would keep it. Nothing of this file's communicator may be
-  /// in it. Null: nothing lasts.
+  /// Objects that a method leaves here are there when it makes the next file of the same run, as a
+  /// program that writes a file each hour would keep them. Nothing of this file's communicator may
+  /// be in it. Null: nothing lasts.
   std::shared_ptr<void>* kept = nullptr;
 };
 
@@ -79,8 +79,8 @@ class Method {
   virtual void inspect() {}
   virtual void close() = 0;
 
-  /// What the library really did, for the record: hints in effect, collective or not and why not,
-  /// the library's own memory ("library_memory_bytes"), its own byte count ("library_bytes").
+  /// The settings in effect, for the record: hints, collective or not and why not, the library's
+  /// own memory ("library_memory_bytes"), its own byte count ("library_bytes").
   /// Valid after close(); the values are this rank's.
   virtual Json effective() const = 0;
 

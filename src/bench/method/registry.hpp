@@ -18,7 +18,7 @@ const MethodInfo& find_method(std::string_view name);
 /// nearest that does, or has a value that one of them does not take.
 void check_options(const Settings& settings, std::span<const MethodInfo* const> chosen);
 
-/// What one of the `chosen` wants of MPI at most, as MPI_Init_thread takes it.
+/// The highest level that one of the `chosen` needs from MPI, as MPI_Init_thread takes it.
 int thread_level(std::span<const MethodInfo* const> chosen);
 
 }  // namespace slabmark

@@ -8,7 +8,7 @@
 
 namespace slabmark {
 
-/// What elements hold, by how well it compresses.
+/// The contents of elements, by how well they compress.
 enum class ContentKind {
   position,  ///< the hashes of bench/pattern/content.hpp: whole numbers that no type rounds
   smooth,    ///< a wave along each dimension with noise on it, as fields of climate models are

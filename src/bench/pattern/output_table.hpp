@@ -56,7 +56,7 @@ std::uint64_t length_of(const OutputTable& table, const std::string& dimension,
 /// form.
 OutputTable parse_output_table(const std::string& name, std::string_view json);
 
-/// What of an output file a rank has.
+/// The part of an output file that a rank owns.
 struct OutputShare {
   std::vector<SelectionPtr> maps;  ///< of each map of the table, in its shape
   bool is_first = false;           ///< has what no map decomposes, as well

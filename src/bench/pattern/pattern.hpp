@@ -16,7 +16,7 @@ class Content;
 struct CapturedRun;
 struct SliceSource;
 
-/// What this rank moves between one of its buffers and one dataset in one round.
+/// The elements that this rank moves between one of its buffers and one dataset in one round.
 struct Transfer {
   std::size_t dataset = 0;  ///< index into Pattern::datasets
   std::uint64_t time = 0;   ///< position in the time dimension; 0 for datasets without one
@@ -31,7 +31,7 @@ std::uint64_t buffer_bytes(const Transfer& transfer, const Dataset& dataset);
 /// Bytes that `transfer` moves.
 std::uint64_t moved_bytes(const Transfer& transfer, const Dataset& dataset);
 
-/// Which files the rounds of a pattern go to. A trial of the first two kinds is a pass over all
+/// The files of the rounds of a pattern. A trial of the first two kinds is a pass over all
 /// rounds; of the others it is one round, as a simulation writes one output after another.
 enum class FilePolicy {
   one,       ///< all rounds to one file
@@ -40,7 +40,7 @@ enum class FilePolicy {
   appended,  ///< all rounds to one file, which stays open between them
 };
 
-/// Which part of which dataset this rank touches in each round. Knows of no I/O and no library.
+/// The part of each dataset that this rank touches in each round. Knows of no I/O and no library.
 /// Every rank has the same datasets, number of rounds, and in each round the same datasets and
 /// times in the same order (with select_none() where it has no data), so that methods may issue
 /// collective calls per transfer.
@@ -74,7 +74,7 @@ struct Pattern {
   std::shared_ptr<const CapturedRun> captured = nullptr;
 };
 
-/// Whether each round is a trial of its own.
+/// True if each round is a trial of its own.
 bool round_is_trial(const Pattern& pattern);
 
 /// Number of files that all rounds go to.
@@ -84,10 +84,10 @@ std::uint64_t file_count(const Pattern& pattern);
 /// file, to "out_1.h5", "out_2.h5" and so on.
 std::string file_path(const Pattern& pattern, const std::string& path, std::uint64_t i);
 
-/// What file `i` holds, as a pattern of one file. Of one file a round, the round's times begin at
-/// 0; the pattern's own contents stay those of its times in `pattern`. Hashes differ from file to
-/// file, so that files that were exchanged are found out; contents of the pattern's own that are
-/// the same at all times are what a program or a user's function says, and are not.
+/// The contents of file `i`, as a pattern of one file. With one file per round, the times of each
+/// round begin at 0; the pattern's own contents stay those of its times in `pattern`. Hashes differ
+/// from file to file, so that files that were exchanged are found out; contents of the pattern's
+/// own that are the same at all times are what a program or a user's function says, and are not.
 Pattern file_part(const Pattern& pattern, std::uint64_t i);
 
 /// Bytes that this rank moves in one round.

@@ -7,7 +7,7 @@
 
 namespace slabmark {
 
-/// What a program that looks into a finished file reads of one dataset.
+/// The part of one dataset that a program reads which looks into a finished file.
 enum class ReadShape {
   series,  ///< one element, at all times
   level,   ///< in the middle of time and of the slowest dimension: one position of that

@@ -13,8 +13,8 @@ namespace slice {
 class Device;
 }
 
-/// What the slices of a pattern are taken of. Its datasets are the fields of the first slice, then
-/// those of the next.
+/// The fields of which the slices of a pattern are taken. Its datasets are the fields of the first
+/// slice, then those of the next.
 struct SliceSource {
   BlockedField field;
   std::vector<Slice> slices;

@@ -42,7 +42,7 @@ RunList needed_elements(const FileDomain& domain, std::span<const PlanItem> item
                         std::span<const std::uint64_t> map_begin, std::uint64_t begin,
                         std::uint64_t end);
 
-/// Collective. Whether every rank has the memory to make a plan, or whatever else brings `pieces`
+/// Collective. True if every rank has the memory to make a plan, or whatever else brings `pieces`
 /// of this rank to `aggregators`: while ranks make one they wait for each other.
 bool have_memory_to_plan(const Comm& comm, std::uint64_t pieces, std::span<const int> aggregators);
 
@@ -52,9 +52,10 @@ struct Aggregation {
   std::uint64_t alignment = 1;  ///< of their ranges, in bytes: see FileDomain::cut
 };
 
-/// Who sends which elements to whom when the arrays of a domain go through aggregators: each owns
-/// one range of the domain's positions. What a rank sends follows from its own pieces; what an
-/// aggregator gets is known to it as runs of each map, which all its arrays of that map share.
+/// The elements that each rank sends to each aggregator when the arrays of a domain go through
+/// aggregators: each owns one range of the domain's positions. A rank sends according to its own
+/// pieces; an aggregator knows the elements that it gets as runs of each map, which all its arrays
+/// of that map share.
 class FlushPlan {
  public:
   FlushPlan() = default;

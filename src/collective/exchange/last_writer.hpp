@@ -31,7 +31,7 @@ struct HeldRun {
 /// rank. Returns the runs of each of `ranks`, ascending.
 std::vector<RunList> last_written(std::vector<HeldRun> held, std::size_t ranks);
 
-/// Collective. Whether several ranks hold the same element of an array of `total`. `held`: the runs
+/// Collective. True if several ranks hold the same element of an array of `total`. `held`: the runs
 /// of this rank, ascending without overlap.
 bool ranks_overlap(const Comm& comm, std::span<const Run> held, std::uint64_t total);
 

@@ -9,7 +9,7 @@
 
 namespace slabmark {
 
-/// Which way elements go between the buffer of a rank and the file's side.
+/// The direction of elements between the buffer of a rank and the file's side.
 enum class Flow { to_file, from_file };
 
 /// How the elements of one array are moved.

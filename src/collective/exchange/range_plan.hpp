@@ -16,8 +16,8 @@ namespace slabmark {
 class RangePlan {
  public:
   /// Collective. `held`: runs of this rank, ascending without overlap, within an array of `total`
-  /// elements. Of an element that several ranks hold, that of the highest rank counts. `comm` null:
-  /// this process alone, which need not have MPI; else it outlives the plan. Memory: 16 bytes for
+  /// elements. If several ranks hold an element, that of the highest rank counts. `comm` null: this
+  /// process alone, which need not have MPI; else it outlives the plan. Memory: 16 bytes for
   /// each run that this rank holds and for each that its range gets, while planning three times
   /// that.
   RangePlan(const Comm* comm, RunList held, std::uint64_t total);
@@ -28,9 +28,9 @@ class RangePlan {
   using Write = std::function<void(Run window, const std::byte* elements)>;
 
   /// Collective. Moves all elements, through windows of at most `window_bytes` (or one element);
-  /// a rank has three of them. What no rank holds becomes `fill`, which is one element. Where
-  /// `read` or `write` fails on a rank, all ranks stop after the same window and throw the same
-  /// Error.
+  /// a rank has three of them. Elements that no rank holds become `fill`, which is one element.
+  /// Where `read` or `write` fails on a rank, all ranks stop after the same window and throw the
+  /// same Error.
   void move(std::span<const std::byte> fill, std::uint64_t window_bytes, const Read& read,
             const Write& write) const;
 

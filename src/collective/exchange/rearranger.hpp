@@ -18,7 +18,7 @@
 
 namespace slabmark {
 
-/// Which ranks aggregate, and with how much memory.
+/// The ranks that aggregate, and their memory.
 struct RearrangerSettings {
   /// The ranks that aggregate, ascending, and do nothing else; none: `aggregators` of all of them.
   std::vector<int> dedicated;

@@ -28,7 +28,7 @@ class Rearranger::Messages {
   /// aggregator that are written, or read.
   bool advance(std::uint64_t accessed);
 
-  /// Whether the messages of this aggregator's window are in it; or, where the file is read,
+  /// True if the messages of this aggregator's window are in it; or, where the file is read,
   /// whether those of the window before it in its memory have left that.
   bool may_access(std::uint64_t cycle) const;
 

@@ -6,7 +6,7 @@
 
 namespace slabmark {
 
-/// What a command that was run answered.
+/// The answer of a command that was run.
 struct CommandAnswer {
   int status = -1;     ///< exit status; -1 if a signal ended it
   std::string output;  ///< its standard output

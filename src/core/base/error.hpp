@@ -5,7 +5,7 @@
 
 namespace slabmark {
 
-/// What a program tells its caller. The values are part of the command-line contract.
+/// The message of a program to its caller. The values are part of the command-line contract.
 enum class ExitStatus : int {
   good = 0,       ///< everything asked for was done and verified
   failed = 1,     ///< I/O, verification or a comparison failed

@@ -16,8 +16,8 @@
 
 namespace slabmark {
 
-/// What a program was told, checked. Nothing in `options` if help was asked for; `help` then holds
-/// the text.
+/// The options given to a program, checked. Nothing in `options` if help was asked for; `help` then
+/// holds the text.
 template <class Options>
 struct Parsed {
   std::optional<Options> options;
@@ -73,7 +73,7 @@ class Command {
 
   /// A command below this one, of which the user gives one. `summary` is a phrase.
   Command& add_command(const std::string& name, const std::string& summary);
-  /// What the help calls the commands below this one, in place of COMMAND.
+  /// The help's name for the commands below this one, in place of COMMAND.
   void call_commands(const char* kind);
 
   OptionHandle add_flag(const std::string& names, bool& value, const std::string& help);
@@ -118,12 +118,12 @@ class Command {
   /// Takes options away that functions for several programs have added.
   void remove(std::initializer_list<const char*> names);
 
-  /// Whether the user gave this command.
+  /// True if the user gave this command.
   bool is_given() const;
   /// The last word of its name.
   std::string word() const;
-  /// What the user gave of the options, by their names and several values joined by commas, so that
-  /// a record tells how to repeat the run.
+  /// The options that the user gave, by their names and several values joined by commas, so that a
+  /// record tells how to repeat the run.
   std::map<std::string, std::string> options_given() const;
 
  private:

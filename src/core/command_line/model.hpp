@@ -34,7 +34,7 @@ struct OptionModel {
   std::string shown_name() const;
   /// "--output" of these.
   const std::string& long_name() const;
-  /// What to write in place of a retired name: of the short names for a short one, if there is one.
+  /// The replacement of a retired name: of the short names for a short one, if there is one.
   const std::string& successor_of(const std::string& name) const;
 };
 

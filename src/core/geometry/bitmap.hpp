@@ -79,7 +79,7 @@ class Bitmap {
     std::uint64_t ones;
   };
 
-  /// What of [begin, end) is in the word of `begin`.
+  /// The part of [begin, end) that is in the word of `begin`.
   static WordPart word_part(std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t shift = begin % word_bits;
     const std::uint64_t length = std::min(end - begin, word_bits - shift);

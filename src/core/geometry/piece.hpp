@@ -13,7 +13,7 @@ struct Piece {
   std::uint64_t buffer = 0;
   std::uint64_t length = 0;
 
-  /// Whether the next piece goes on where this one ends, in both.
+  /// True if the next piece goes on where this one ends, in both.
   bool touches(const Piece& next) const {
     return file + length == next.file && buffer + length == next.buffer;
   }

@@ -20,7 +20,7 @@ struct Run {
 
 using RunList = std::vector<Run>;
 
-/// What two runs share, which must be something.
+/// The common elements of two runs, which must exist.
 inline Run common_part(Run a, Run b) {
   const std::uint64_t begin = a.offset > b.offset ? a.offset : b.offset;
   return {begin, (a.end() < b.end() ? a.end() : b.end()) - begin};
@@ -73,7 +73,7 @@ RunList split_at_rows(std::span<const Run> runs, std::uint64_t row_length);
 /// Lowest element that two of the sorted runs share.
 std::optional<std::uint64_t> find_overlap(std::span<const Run> sorted);
 
-/// What the sorted runs leave out of [0, total), sorted and coalesced.
+/// The gaps of the sorted runs in [0, total), sorted and coalesced.
 RunList complement(std::span<const Run> sorted, std::uint64_t total);
 
 }  // namespace slabmark

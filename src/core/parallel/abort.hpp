@@ -8,8 +8,8 @@ namespace slabmark {
 
 /// Prints "NAME: error: rank R on host H: MESSAGE" (in a program; NAME is that of enter_program())
 /// and ends the job on all ranks with exit status 1. For a failure that the other ranks cannot be
-/// told about because they wait in a collective call. Of several ranks that come here at a time
-/// only the lowest speaks. Files that are guarded by RemoveOnAbort are removed first.
+/// told about because they wait in a collective call. If several ranks come here at a time, only
+/// the lowest speaks. Files that are guarded by RemoveOnAbort are removed first.
 [[noreturn]] void abort_job(const std::string& message);
 
 /// Tells that I/O of this job has failed for good. If the process is still there some seconds

@@ -37,7 +37,7 @@ class TypeContents {
 /// MPI_COMBINER_NAMED of MPI's own types.
 int combiner_of(MPI_Datatype type);
 
-/// Whether a type is MPI's own, which nobody may free: also those that Fortran asks for by a range.
+/// True if a type is MPI's own, which nobody may free: also those that Fortran asks for by a range.
 bool is_predefined(MPI_Datatype type);
 
 }  // namespace slabmark

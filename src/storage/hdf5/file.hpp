@@ -81,8 +81,8 @@ class File {
   static File create_serial(const std::string& path, const AccessSettings& settings);
   /// The same in compact groups, which HDF5 1.8 and newer read. The file must not exist yet.
   static File create_serial(const std::string& path);
-  /// The bytes of such a file, whose contents `build` makes; none is made on disk. All that `build`
-  /// opens must be closed when it returns.
+  /// The bytes of such a file, whose contents `build` makes; none is made on disk. Everything that
+  /// `build` opens must be closed when it returns.
   static std::vector<std::byte> image(const std::function<void(File&)>& build);
   static File open_serial(const std::string& path, Access access = Access::read);
 

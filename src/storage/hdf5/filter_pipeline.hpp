@@ -21,7 +21,7 @@ std::vector<std::byte> stored_fill(hid_t type, hid_t creation);
 /// Lengths of the chunks of a dataset with chunks, by its creation list.
 Extent chunk_of(hid_t creation);
 
-/// Whether chunks that reach beyond the dataset go through the filters as well: not with
+/// True if chunks that reach beyond the dataset go through the filters as well: not with
 /// H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS.
 bool filters_edges(hid_t creation);
 

@@ -35,7 +35,7 @@ inline haddr_t allocated_address(hid_t dataset) {
   return found;
 }
 
-/// Whether HDF5 says where a chunk lies without the user block of the file, as it does before
+/// True if HDF5 says where a chunk lies without the user block of the file, as it does before
 /// 1.14.4 (its issue 3003).
 inline bool leaves_out_user_block() {
   unsigned major = 0, minor = 0, release = 0;

@@ -35,7 +35,7 @@ void leave_out_placeholders(hid_t access);
 
 /// The first of HDF5's own writes that failed on this rank, of a file that several ranks have open
 /// through such a driver. HDF5 takes it for done: a rank that stopped there would leave the others
-/// waiting inside HDF5. Whoever keeps this must ask before the file counts as written.
+/// waiting inside HDF5. A caller that keeps this must ask before the file counts as written.
 class DeferredError {
  public:
   /// The deferred error of the file that is opened by that name next. It is deferred as long as
@@ -53,7 +53,7 @@ class DeferredError {
   std::string failure_;
 };
 
-/// Whether several ranks may have that file open together, through such a driver.
+/// True if several ranks may have that file open together, through such a driver.
 bool is_open_together(const std::string& path);
 
 /// Changes the driver of `access` back.

@@ -5,13 +5,13 @@
 
 namespace slabmark::mpiio {
 
-/// Which MPI-IO carries out the calls for files in `directory`: "OMPIO", "ROMIO", or "unknown
+/// The MPI-IO that carries out the calls for files in `directory`: "OMPIO", "ROMIO", or "unknown
 /// (...)" with the reason. Open MPI chooses for each file, so the answer holds for the directory.
 /// Not collective, opens no file. Ask once and before measuring: Open MPI 4.1 takes 0.2 s to list
 /// its variables.
 std::string mpi_io_implementation(const std::string& directory);
 
-/// Whether that MPI-IO is known to fail where the elements of ranks overlap in a collective call:
+/// True if that MPI-IO is known to fail where the elements of ranks overlap in a collective call:
 /// OMPIO of Open MPI 4.1.1 to 4.1.4 ends the process, loses bytes, or reads wrong ones
 /// (docs/known-issues.md). `mpi` is what MPI_Get_library_version says.
 bool fails_on_overlaps(const std::string& implementation, const std::string& mpi);
@@ -27,7 +27,7 @@ void require_length_for_mpi_io(const std::string& path);
 /// path from outside before a library opens it by MPI-IO.
 void require_path_for_mpi_io(const std::string& path);
 
-/// What Open MPI chooses by, as its MCA variables tell.
+/// The criteria by which Open MPI chooses, as its MCA variables tell.
 struct OpenMpiSelection {
   /// Variable "io": components to take ("romio321,ompio"), or after a '^' those to leave. Empty:
   /// all.

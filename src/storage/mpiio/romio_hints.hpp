@@ -7,7 +7,7 @@
 
 namespace slabmark::mpiio {
 
-/// Whether ROMIO hears the hints that a file is opened with. That of Open MPI 5 (5.0.7 and 5.0.11)
+/// True if ROMIO hears the hints that a file is opened with. That of Open MPI 5 (5.0.7 and 5.0.11)
 /// hears those of MPI_File_set_view alone (tests/mpi_faults/unheard_hints.c).
 bool romio_hears_hints_of_opening();
 

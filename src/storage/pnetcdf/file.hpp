@@ -43,7 +43,7 @@ inline std::string library_version() {
   return text.substr(first, text.find(' ', first) - first);
 }
 
-/// Whether it is of that major and minor version or newer.
+/// True if it is of that major and minor version or newer.
 inline bool library_is_since(std::pair<int, int> version) {
   int major = 0, minor = 0;
   std::sscanf(library_version().c_str(), "%d.%d", &major, &minor);
@@ -87,7 +87,7 @@ class File {
     return file;
   }
 
-  /// What is still open here was left by an error: nothing more is written to it.
+  /// Requests still open here were left by an error: nothing more is written to them.
   ~File() {
     if (is_open_) ncmpi_abort(id_);
   }
@@ -291,7 +291,7 @@ class File {
 
   void check(int code, const char* call) const { pnetcdf::check(code, call, path_, rank_); }
 
-  /// What a C function stores behind its last argument.
+  /// The value that a C function stores behind its last argument.
   template <class Value, class Function, class... Arguments>
   Value made(const char* call, Function function, Arguments... arguments) const {
     Value value{};

@@ -93,7 +93,7 @@ class File {
   /// that hold one share it, shares it. It says nothing to those who do not ask for one. A file
   /// system that refuses for any other reason than a holder has no locks (`unsupported`).
   Lock try_lock(bool shared);
-  /// Whether its name still leads to this file.
+  /// True if its name still leads to this file.
   bool is_at_its_name() const;
   /// Reports what the destructor would have to keep silent about: delayed write errors.
   void close();

@@ -5,7 +5,7 @@
 
 namespace slabmark::posix {
 
-/// What the user said of an output file.
+/// The user's options for an output file.
 struct Output {
   bool overwrite = false;   ///< --overwrite
   std::string choice = "";  ///< the option with which the user names another, if there is one
@@ -15,10 +15,10 @@ struct Output {
   std::string records = "";  ///< file that the run appends its records to; empty: none
 };
 
-/// The one rule for output files, which docs/reference/files.md tells users. What stands at `path`
-/// is refused unless `output` says that it may be replaced; an input, the record file, anything but
-/// a regular file, and a symbolic link that leads nowhere are refused always; so is a directory
-/// that is missing or not writable. Returns whether a file stands there (at the end of a symbolic
+/// The one rule for output files, which docs/reference/files.md tells users. An existing `path` is
+/// refused unless `output` says that it may be replaced. Always refused are an input, the record
+/// file, anything but a regular file, a symbolic link that leads nowhere, and a directory that is
+/// missing or not writable. Returns whether a file stands there (at the end of a symbolic
 /// link, it may be). Throws InputError.
 bool require_output(const std::string& path, const Output& output);
 

@@ -12,8 +12,8 @@
 
 namespace slabmark::zarr {
 
-/// Reads an array of a store that any program may have written. What the store does not hold has
-/// the fill value. Throws InputError, which names the file, for damaged shards.
+/// Reads an array of a store that any program may have written. Elements that the store does not
+/// hold have the fill value. Throws InputError, which names the file, for damaged shards.
 class ArrayReader {
  public:
   ArrayReader(std::string folder, ArrayMetadata array,

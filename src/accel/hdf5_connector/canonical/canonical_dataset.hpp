@@ -35,7 +35,7 @@ struct CanonicalDataset : LogDataset {
   /// `may_be_fresh`: no rank writes it through HDF5.
   CanonicalDataset(const OpenedDataset& opened, bool may_be_fresh, const std::string& path);
 
-  /// Whether a dataset may go past HDF5, as far as its shape and its creation list say.
+  /// True if a dataset may go past HDF5, as far as its shape and its creation list say.
   static bool accepts(hid_t space, hid_t creation);
 
   void* under = nullptr;  ///< the dataset below the connector

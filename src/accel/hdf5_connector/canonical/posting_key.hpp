@@ -22,7 +22,7 @@ class PostingKey {
 
   /// The items of the plan. They refer to this key, which must live as long.
   std::vector<collective::Item> items() const;
-  /// Whether the plan would serve this rank.
+  /// True if the plan would serve this rank.
   bool fits(Mine mine) const;
   /// Takes the places in memory from `mine`, which fits.
   void take(Mine mine);

@@ -11,10 +11,10 @@ namespace slabmark::slablog {
 void find_dataset(Object& object, bool owned);
 /// The same of one that was created with these.
 void take_created_dataset(Object& object, hid_t type, hid_t space, hid_t creation);
-/// Whether 63 bits number all bytes of a dataset, in whole chunks if it has such. HDF5 makes sparse
+/// True if 63 bits number all bytes of a dataset, in whole chunks if it has such. HDF5 makes sparse
 /// ones of more.
 bool has_numbers_for_all(std::uint64_t element_bytes, const Extent& extent, const Extent& chunk);
-/// Whether a dataset may go past HDF5.
+/// True if a dataset may go past HDF5.
 bool belongs_into_log(hid_t type, hid_t space, hid_t creation);
 
 }  // namespace slabmark::slablog

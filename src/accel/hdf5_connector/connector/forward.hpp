@@ -13,7 +13,7 @@ namespace slabmark::slablog {
 
 using pass_through::Functions;
 
-/// Which connector is below, and the options.
+/// The connector below, and the options.
 struct Info : pass_through::Info {
   Config config;
 };

@@ -17,7 +17,7 @@ std::string file_name(void* under, H5I_type_t type, hid_t connector);
 /// HDF5's own number of the file that an object below is in; nothing where it does not say.
 std::optional<unsigned long> find_file_number(void* under, H5I_type_t type, hid_t connector);
 unsigned long file_number(void* under, H5I_type_t type, hid_t connector);
-/// Whether two tokens are those of one object.
+/// True if two tokens are those of one object.
 bool are_same(const H5O_token_t& a, const H5O_token_t& b);
 
 }  // namespace slabmark::slablog

@@ -9,7 +9,7 @@
 
 namespace slabmark::slablog {
 
-/// Whether a file in the log layout is open.
+/// True if a file in the log layout is open.
 inline bool holds_log(bool only_parallel) {
   return std::any_of(tracked_files().begin(), tracked_files().end(), [&](const auto& one) {
     const auto open = one.second.lock();

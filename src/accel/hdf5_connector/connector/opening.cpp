@@ -116,7 +116,7 @@ void warn_of_no_log(hid_t access, const char* name, const std::string& reason) {
   fmt::print(stderr, "slablog: warning: '{}' is made without a log, {}.\n", name, reason);
 }
 
-/// Whether HDF5 keeps elements of a file to itself, which would not see what goes past it.
+/// True if HDF5 keeps elements of a file to itself, which would not see what goes past it.
 bool keeps_elements(unsigned flags, hid_t access) {
   std::size_t buffer = 0;
   unsigned metadata = 0;

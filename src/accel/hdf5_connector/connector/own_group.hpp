@@ -15,7 +15,7 @@ void refuse_own_group(const Object& object, const H5VL_loc_params_t& place);
 /// `place` as it is below: an index of a link counts the own group, too.
 H5VL_loc_params_t place_below(const Object& object, const H5VL_loc_params_t& place);
 
-/// Whether the own group is among the links of the group at `place`.
+/// True if the own group is among the links of the group at `place`.
 bool holds_own_group(const Object& object, const H5VL_loc_params_t& place);
 
 /// H5Literate and H5Lvisit, H5Ovisit, and H5Giterate.

@@ -50,10 +50,10 @@ struct TrackedFile {
   /// `object`: the first time a file that was just opened.
   void open_group(const Object& object);
   void close_group();
-  /// Whether nothing of it, or no handle of the file, is open but this.
+  /// True if nothing of it, or no handle of the file, is open but this.
   bool is_last(const Object& object) const;
   const Object& any_object() const;
-  /// Whether an object of the file is the log's group, or the root.
+  /// True if an object of the file is the log's group, or the root.
   bool is_group(const H5O_token_t& token) const;
   bool is_root(const H5O_token_t& token) const;
   const H5O_token_t& root() const { return root_; }

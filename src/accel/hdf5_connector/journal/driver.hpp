@@ -37,10 +37,10 @@ class OpeningAlone {
   std::vector<H5FD_t*> files_;
 };
 
-/// Whether HDF5 has the file of this journal open.
+/// True if HDF5 has the file of this journal open.
 bool is_open(const Journal& journal);
 
-/// Whether several ranks may have that file open together, through such a list.
+/// True if several ranks may have that file open together, through such a list.
 bool is_open_together(const std::string& path);
 
 /// Where the space ends that HDF5 has given out in the file of this journal. Throws IoError if it

@@ -22,7 +22,7 @@ struct JournalHeader {
   std::uint64_t right_checksum() const;
 };
 
-/// What precedes the bytes that were in the file before they were overwritten.
+/// The header before bytes that were in the file before they were overwritten.
 struct JournalRecord {
   std::uint64_t offset = 0;  ///< in the file
   std::uint64_t bytes = 0;

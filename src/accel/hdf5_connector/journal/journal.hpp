@@ -11,8 +11,8 @@
 
 namespace slabmark::slablog {
 
-/// What makes the writes between two commits one step: before bytes of the file are overwritten
-/// that were there at the last commit, they go into a file beside it. Where the writer is killed,
+/// Makes the writes between two commits one step: before bytes are overwritten that were in the
+/// file at the last commit, they are saved in a file beside it. Where the writer is killed,
 /// roll_back() puts them back. It holds for the end of a process, not for a power failure: nothing
 /// is synced.
 ///
@@ -21,7 +21,7 @@ class Journal : public std::enable_shared_from_this<Journal> {
  public:
   /// The journal of this file, which may be in use in this process already. Nothing is written yet.
   static std::shared_ptr<Journal> of(const std::string& path, int rank);
-  /// Whether this process is rank 0 of those that write that file.
+  /// True if this process is rank 0 of those that write that file.
   static bool is_kept_here(const std::string& path);
 
   Journal(std::string path, int rank)

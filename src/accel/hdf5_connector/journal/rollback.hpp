@@ -4,7 +4,7 @@
 
 namespace slabmark::slablog {
 
-/// Who is about to open a log file.
+/// The reason for opening a log file.
 enum class Opener {
   reader,  ///< must find the file as it should be
   writer,  ///< may put it in order

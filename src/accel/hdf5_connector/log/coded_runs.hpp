@@ -35,7 +35,7 @@ class CodedRuns {
   std::uint32_t source() const { return source_; }
   std::uint64_t count() const { return runs_; }
 
-  /// Whether the runs are the same, and lie at the same elements of the same flush's segment.
+  /// True if the runs are the same, and lie at the same elements of the same flush's segment.
   bool operator==(const CodedRuns& other) const;
 
   /// Elements of a run, on the average.

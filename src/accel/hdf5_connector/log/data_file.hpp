@@ -30,20 +30,20 @@ class DataFile {
   bool is_parallel() const { return ranks_.comm() != nullptr; }
   bool has_other_ranks() const { return is_parallel() && ranks_.comm()->size() > 1; }
   virtual bool writable() const = 0;
-  /// Whether what HDF5 reads is all that this process knows of.
+  /// True if what HDF5 reads is all that this process knows of.
   virtual bool shows_all() const = 0;
   SelectionCache& selections() { return selections_; }
-  /// Whether this process has something that is not flushed.
+  /// True if this process has something that is not flushed.
   bool has_pending() const;
-  /// Whether others see what is written through it: other ranks, or who has it open a second time.
+  /// True if others see what is written through it: other ranks, or who has it open a second time.
   bool is_shared() const { return has_other_ranks() || (is_parallel() && is_strict()); }
   bool is_strict() const { return config_.visibility == Visibility::strict; }
-  /// Whether `ranks` are those who have it open.
+  /// True if `ranks` are those who have it open.
   bool is_open_by(const Ranks& ranks) const { return ranks_.are_as(ranks); }
 
   /// To be called for each call of the program that writes, before anything of it can fail, since
-  /// all ranks count the `collective` ones. What ranks write of the same elements is ordered by
-  /// that count, and between two such calls by time.
+  /// all ranks count the `collective` ones. Writes of the same elements by several ranks are
+  /// ordered by that count, and between two such calls by time.
   void begin_write(bool collective);
   /// The number of that call for what is pending.
   std::uint32_t call();
@@ -67,7 +67,7 @@ class DataFile {
   virtual void prepare_close(const Location& file) = 0;
   /// Collective, when HDF5 has flushed it, or has failed to: what is in it is safe from now on.
   virtual void after_flush(bool well) = 0;
-  /// Whether HDF5 has it open for writing, and after_close() must wait for its end.
+  /// True if HDF5 has it open for writing, and after_close() must wait for its end.
   virtual bool is_open_below() const = 0;
   /// Gives up what is pending. Returns a clause that says so, for a warning.
   virtual std::string abandon() = 0;

@@ -47,7 +47,7 @@ class LogWriter {
   mpiio::File together_;
 };
 
-/// What all ranks have that is not in the file yet.
+/// The pending elements of all ranks.
 class Flush {
  public:
   /// Collective. `datasets`: those that this rank knows, of `count`; `cuts`: entries for the index.

@@ -48,19 +48,20 @@ class LogDataset {
   /// (but shared runs that are all of it).
   std::uint64_t held_bytes() const;
   bool has_pending() const { return only_.runs || !tail_.empty() || !pending_.empty(); }
-  /// All that is pending, where that is what was added as shared runs once; else none.
+  /// All pending elements, if they are the ones that were added as shared runs once; otherwise
+  /// none.
   struct Post {
     RunsPtr runs;
     const std::byte* data = nullptr;  ///< of their elements, one run after another
     std::uint32_t call = 0;
   };
   const Post& only_post() const { return only_; }
-  /// All that is pending, ascending, without overlap. Takes 32 bytes a run from here on.
+  /// All pending elements, ascending, without overlap. Takes 32 bytes a run from here on.
   const LogRuns& pending();
   /// The same of some elements.
   LogRuns pending_within(Run elements);
   LogRun first_pending();  ///< something must be
-  /// Whether each element is pending, in one run.
+  /// True if each element is pending, in one run.
   bool is_all_pending();
   /// Calls `visit(runs)` with all of it; where the runs are many, with one part after another,
   /// which ends at a multiple of `unit` elements.
@@ -74,8 +75,8 @@ class LogDataset {
   void drop_pending();
 
   /// Calls `sink.add(part, target)` for what is wanted of that which is pending and was flushed,
-  /// and `sink.end_of_list()` after that of one rank and flush. What is missing in the request then
-  /// was never written. Looks from the newest to the oldest until nothing is missing.
+  /// and `sink.end_of_list()` after that of one rank and flush. Elements missing in the request
+  /// then were never written. Looks from the newest to the oldest until nothing is missing.
   template <class Sink>
   void find(Request& request, Sink& sink);
 
@@ -83,7 +84,7 @@ class LogDataset {
   /// that has: nothing pending, nothing of another shape. Else none.
   std::vector<const CodedRuns*> only_entries(Run wanted) const;
 
-  /// What was flushed, as it is coded: equal where two datasets were written alike. Nothing where
+  /// The flushed elements, as coded: equal if two datasets were written alike. Nothing where
   /// some of it had another shape once.
   struct Writes {
     Extent extent;
@@ -95,12 +96,13 @@ class LogDataset {
   };
   std::optional<Writes> writes() const;
 
-  /// All that was flushed, as one list. Decodes it: it takes 32 bytes a run from here on.
+  /// All flushed elements, as one list. Decodes it: it takes 32 bytes a run from here on.
   const LogRuns& flushed();
-  /// Entries of the index, in their order, then finish_load(). What they hold is decoded when it is
-  /// read; so the index must stay where it is. Throws IoError, naming `place`, if it is damaged.
+  /// Entries of the index, in their order, then finish_load(). Their contents are decoded when they
+  /// are read, so the index must stay where it is. Throws IoError, naming `place`, if it is
+  /// damaged.
   void load(const IndexEntry& entry, std::uint64_t flush, const std::string& place);
-  /// What one rank wrote when the dataset had `extent`, ascending; it may be nothing.
+  /// The elements that one rank wrote when the dataset had `extent`, ascending; there may be none.
   void load(LogRuns runs, const Extent& extent);
   /// Throws IoError where elements of a segment are in no entry.
   void finish_load();

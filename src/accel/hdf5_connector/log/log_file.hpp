@@ -46,7 +46,7 @@ class LogFile : public DataFile {
   void flush(const Location& file) override;
   void reshape(const Location& file, LogDataset& dataset, const Extent& extent) override;
 
-  /// What this rank reads of the log where all ranks bring these datasets together.
+  /// The part of the log that this rank reads when all ranks bring these datasets together.
   LogShare share(std::span<LogDataset* const> datasets);
   /// Collective: makes the view of a dataset of the share one contiguous array.
   void materialise(const Location& file, LogShare& share, const LogDataset& dataset);

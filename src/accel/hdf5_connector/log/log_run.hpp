@@ -34,7 +34,7 @@ struct LogRun {
 
 using LogRuns = std::vector<LogRun>;
 
-/// Which elements these are.
+/// The elements of the request.
 RunList elements_of(std::span<const LogRun> runs);
 
 /// Appends a run, or makes the last one longer where this one is of the same call and continues it

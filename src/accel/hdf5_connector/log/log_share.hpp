@@ -17,9 +17,9 @@
 
 namespace slabmark::slablog {
 
-/// What one of several ranks reads of the log, where they bring datasets together: an equal part of
-/// the elements of each dataset, in the order of the log, so that what a later rank has overrides
-/// what an earlier one has. Memory: the coded hyperslabs of that part.
+/// The part of the log that one of several ranks reads when they bring datasets together: an equal
+/// part of the elements of each dataset, in the order of the log, so that later ranks override
+/// earlier ones. Memory: the coded hyperslabs of that part.
 class LogShare {
  public:
   /// Reads the `indices` of all flushes, one at a time. The `datasets` know their segments.

@@ -15,7 +15,7 @@ struct PendingBounds {
 };
 PendingBounds pending_bounds(LogDataset& dataset);
 
-/// Collective. Whether ranks may have the same elements pending. `mine`: datasets of this rank with
+/// Collective. True if ranks may have the same elements pending. `mine`: datasets of this rank with
 /// something pending. Where datasets were written alike, one of them is looked at.
 bool ranks_overlap(const Comm& comm, std::span<LogDataset* const> mine);
 

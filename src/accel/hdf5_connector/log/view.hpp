@@ -11,7 +11,7 @@
 
 namespace slabmark::slablog {
 
-/// Whether the view of a dataset shows all that the log holds of it after so many flushes.
+/// True if the view of a dataset shows all that the log holds of it after so many flushes.
 bool is_current(const Location& location, const LogDataset& dataset, std::uint64_t flushes);
 
 /// A creation list with the fill value of a dataset. Zeros are HDF5's own: not set, as a file holds

@@ -35,7 +35,7 @@ struct LogSummary {
   std::vector<DatasetSummary> datasets;
 };
 
-/// What a log file holds. For one process; throws InputError if the file has no log.
+/// The contents of a log file. For one process; throws InputError if the file has no log.
 LogSummary summarise(const std::string& path);
 
 }  // namespace slabmark::slablog

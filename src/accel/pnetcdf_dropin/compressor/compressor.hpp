@@ -24,7 +24,7 @@ struct Compressor {
 
   const char* version;  ///< of Slabmark: that of the drop-in, or they do not belong together
 
-  /// Whether files can be compressed like this, as far as this process can tell.
+  /// True if files can be compressed like this, as far as this process can tell.
   Result (*check)(const Compression& compression, Message& message);
 
   // Collective. All ranks get the same result. Where it is not `done`, the file is as it was

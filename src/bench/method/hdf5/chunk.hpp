@@ -7,7 +7,7 @@
 
 namespace slabmark {
 
-/// Which chunks datasets get under the option hdf5.chunk. One value serves datasets of any shape:
+/// The chunks of datasets under the option hdf5.chunk. One value serves datasets of any shape:
 ///   pattern  what the pattern says of each dataset
 ///   none     contiguous, whatever the pattern says
 ///   4x866    or 4,866: lengths of the fastest dimensions; slower ones get 1, and lengths beyond a

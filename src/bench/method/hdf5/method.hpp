@@ -19,7 +19,7 @@ using Hdf5Reason = std::optional<std::string>;
 struct Hdf5Traits {
   OptionTable<Hdf5Options> options = hdf5_options();
   void (*force)(Hdf5Options&) = nullptr;  ///< sets what the user cannot choose
-  /// What it cannot do that HDF5 can.
+  /// Features of HDF5 that it lacks.
   Hdf5Reason (*unmet)(const Pattern&, const Hdf5Options&) = nullptr;
 };
 
@@ -39,8 +39,8 @@ std::unique_ptr<Method> make_hdf5(const MethodContext& context, Hdf5Options opti
 /// Extent of a dataset with so many records, time in front if it has time.
 Extent with_records(const Dataset& dataset, std::uint64_t records);
 
-/// What HDF5 methods share: the file with one dataset for each of the pattern, time as an unlimited
-/// chunked dimension, and the report of what the library did.
+/// The common part of HDF5 methods: the file with one dataset for each of the pattern, time as an
+/// unlimited chunked dimension, and the report on the library.
 class Hdf5Method : public Method {
  public:
   Hdf5Method(const MethodContext& context, Hdf5Options options);
@@ -70,8 +70,8 @@ class Hdf5Method : public Method {
   /// where it must.
   hdf5::Space& file_space(std::size_t dataset, std::uint64_t time);
 
-  /// What post() does, inside which the seconds in HDF5's own calls are added up as a span of their
-  /// name.
+  /// The work of post(), inside which the seconds in HDF5's own calls are added up as a span of
+  /// their name.
   virtual void move_round(std::uint64_t round, std::span<std::byte* const> buffers) = 0;
 
   /// The call that moves data, for the record: by default one dataset's.

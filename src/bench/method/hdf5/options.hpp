@@ -10,8 +10,8 @@
 
 namespace slabmark {
 
-/// What an HDF5 method is told: how files and datasets are made, but for the chunk, which depends
-/// on the dataset.
+/// The settings of an HDF5 method: how files and datasets are made, but for the chunk, which
+/// depends on the dataset.
 struct Hdf5Options : hdf5::AccessSettings, hdf5::CreationSettings {
   Hdf5Chunks chunks;
   std::uint64_t time_chunk = 1;  ///< time steps that a chunk holds
@@ -37,7 +37,7 @@ struct FilterText {
 OptionTable<Hdf5Options> hdf5_options();
 std::vector<std::string> filter_options();
 
-/// What follows from the options for the others: bounds of versions, the connector.
+/// The consequences of the options for the others: bounds of versions, the connector.
 Hdf5Options completed(Hdf5Options options);
 
 /// Why files cannot go through the log-layout connector: its plugin is not there. Empty: they can.

@@ -9,7 +9,7 @@
 
 namespace slabmark {
 
-/// What one H5Dwrite or H5Dread of a whole transfer needs: a selection in the file and one in
+/// The arguments of one H5Dwrite or H5Dread of a whole transfer: a selection in the file and one in
 /// memory, whose elements HDF5 pairs in their own orders.
 struct Hdf5Plan {
   /// Elements that are contiguous both in the buffer and in dense memory, which holds them in file

@@ -23,7 +23,7 @@ namespace slabmark {
 /// (JSON), offset of the table; the table has offset and number count of each rank's index.
 inline constexpr std::uint64_t blob_data_begin = 4096;
 
-/// What one rank wrote.
+/// The elements that one rank wrote.
 struct BlobIndex {
   /// One transfer of a flush. Transfers of a flush lie one after another.
   struct Entry {

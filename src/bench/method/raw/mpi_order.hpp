@@ -14,8 +14,7 @@ namespace slabmark {
 
 // A FileOrder in the types of MPI. `element` is the type of all its transfers, or MPI_BYTE.
 
-/// What one of several calls moves: blocks of the file, ascending, and of memory, in the same
-/// order.
+/// The blocks of one of several calls: in the file, ascending, and in memory, in the same order.
 struct CallPart {
   mpiio::BlockList file;    ///< offsets as the FileOrder's
   mpiio::BlockList memory;  ///< offsets from `base`

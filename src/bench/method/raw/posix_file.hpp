@@ -9,7 +9,7 @@
 
 namespace slabmark {
 
-/// What methods share that write one file without a library.
+/// The common part of methods that write one file without a library.
 class PosixFileMethod : public Method {
  public:
   void create(const std::string& path) override;  ///< and opens it on every rank

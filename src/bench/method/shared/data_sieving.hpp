@@ -11,7 +11,7 @@ namespace slabmark {
 /// The hint that keeps ROMIO from data sieving in writing, "NAME=VALUE".
 std::string hint_against_sieving();
 
-/// Whether a file with these hints leaves ROMIO data sieving in collective writes.
+/// True if a file with these hints leaves ROMIO data sieving in collective writes.
 bool may_be_sieved(const std::map<std::string, std::string>& hints);
 
 /// Why a method opens its file with a hint that nobody asked for: where calls have holes in the

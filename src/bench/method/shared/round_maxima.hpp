@@ -30,7 +30,7 @@ class RoundMaxima {
   std::vector<std::uint64_t> maxima_;
 };
 
-/// Collective. Whether a rank has less than another of some number of some round.
+/// Collective. True if a rank has less than another of some number of some round.
 bool some_rank_has_less(const Comm& comm, const Pattern& pattern,
                         const RoundMaxima::Measure& measure);
 

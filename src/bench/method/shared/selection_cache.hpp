@@ -9,9 +9,9 @@
 
 namespace slabmark {
 
-/// What a method builds from a pair of selections, built once and shared by all datasets and rounds
-/// that use the pair (323 of E3SM's 414 F-case variables share one map). `variant` tells apart what
-/// else it depends on, such as the element size.
+/// The object that a method builds from a pair of selections, once, and shares among all datasets
+/// and rounds that use the pair (323 of E3SM's 414 F-case variables share one map). `variant` tells
+/// apart what else it depends on, such as the element size.
 ///
 /// Selections are kept alive here, so that an address cannot come to mean another selection.
 /// Patterns that make new selections each round do not make this grow: next_round() drops what two

@@ -14,8 +14,8 @@
 
 namespace slabmark {
 
-/// What the methods for slices share. A round is an output of the simulation, and its time the
-/// number of the round. They only write.
+/// The common part of the methods for slices. A round is an output of the simulation, and its time
+/// the number of the round. They only write.
 class SliceMethod : public Method {
  public:
   using Method::Method;

@@ -15,7 +15,7 @@
 
 namespace slabmark {
 
-/// What of a pattern file becomes a pattern.
+/// The part of a pattern file that becomes a pattern.
 struct CapturedPatternRequest {
   enum class Moves { automatic, writes, reads };
 
@@ -32,7 +32,7 @@ struct CapturedPattern {
   std::map<std::string, double> setup;  ///< slowest rank's seconds: "pattern_read"
 };
 
-/// What Pattern::captured holds: the program's own calls, for who makes the same.
+/// The contents of Pattern::captured: the program's own calls, for methods that make the same.
 struct CapturedRun : RecordedProgram {
   using RecordedProgram::RecordedProgram;
 

@@ -19,17 +19,17 @@ struct CallStamp {
   std::uint64_t number = 0;  ///< of a blocking call of all ranks, from 1; 0: ranks know no order
   bool is_waited_for = false;  ///< a nonblocking call
 
-  /// Whether every element of this call that `later` moves again is moved by that one afterwards.
+  /// True if every element of this call that `later` moves again is moved by that one afterwards.
   bool is_before(const CallStamp& later) const {
     return epoch < later.epoch || (epoch == later.epoch && number > 0 && number < later.number);
   }
-  /// Whether ranks with equal stamps move their elements in one collective call.
+  /// True if ranks with equal stamps move their elements in one collective call.
   bool is_collective() const { return number > 0 || is_waited_for; }
 
   auto operator<=>(const CallStamp&) const = default;
 };
 
-/// What one rank moves of one target (a dataset, or a record of it) in one round.
+/// The elements that one rank moves of one target (a dataset, or a record of it) in one round.
 struct MovedStream {
   std::vector<SelectionPtr> parts;  ///< in the order of calls
   /// Stamps of the same elements, and for how many in a row each holds.

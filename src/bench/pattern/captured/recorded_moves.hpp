@@ -22,7 +22,7 @@ struct Move {
   auto operator<=>(const Move&) const = default;
 };
 
-/// What some recorded ranks do together.
+/// The common calls of some recorded ranks.
 class RecordedMoves {
  public:
   RecordedMoves(const CapturedRun& run, Selections& selections)

@@ -22,8 +22,8 @@ struct ElementShape {
 /// Of a dataset of the pattern file at `path`. Throws InputError where the type has no size.
 ElementShape element_of(const Json& definition, const std::string& path);
 
-/// What a selection takes, each element once: in the order of calls, or ascending where something
-/// is taken more often.
+/// The elements of a selection, each once: in the order of calls, or ascending if some are selected
+/// more often.
 struct EachOnce {
   SelectionPtr selection;
   /// The other case: of all elements in the order of calls (`file`) where they are in `selection`.

@@ -17,7 +17,7 @@ namespace slabmark {
 /// Lengths that a definition has by that key; 0 where there is no number.
 std::vector<std::uint64_t> lengths_of(const Json& definition, const char* key);
 
-/// What ranks must add up to know the shapes: numbers of a fixed layout, of which the largest
+/// The numbers that ranks must add up to know the shapes: in a fixed layout, of which the largest
 /// counts.
 class Survey {
  public:
@@ -68,7 +68,7 @@ class Survey {
     of_path
   };
 
-  /// What a recorded rank has under way.
+  /// The pending requests of a recorded rank.
   struct Pending {
     std::map<std::uint64_t, PendingRequests> requests;  ///< by path
     std::map<std::uint64_t, std::uint64_t> meetings;    ///< by path

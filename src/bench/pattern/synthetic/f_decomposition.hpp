@@ -6,7 +6,7 @@
 
 namespace slabmark {
 
-/// Which rank gets a physics chunk when several own equally many of its columns.
+/// The rank that gets a physics chunk when several own equally many of its columns.
 enum class TieBreak {
   encounter,  ///< the first that the chunk's columns name: E3SM since August 2018 (pull request
               ///< 2497)

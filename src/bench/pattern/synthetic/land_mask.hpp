@@ -5,7 +5,7 @@
 
 namespace slabmark {
 
-/// Which cells of a regular latitude-longitude grid are land.
+/// The cells of a regular latitude-longitude grid that are land.
 struct LandMask {
   std::uint64_t nlat = 0;
   std::uint64_t nlon = 0;

@@ -50,7 +50,7 @@ struct WorkloadSize {
 /// All sizes, in the order of the help.
 std::span<const WorkloadSize> workload_sizes();
 
-/// What the ranks do: the pattern of each.
+/// The work of the ranks: the pattern of each.
 struct WorkloadParts {
   using Part = std::function<Pattern(std::uint64_t rank)>;
 

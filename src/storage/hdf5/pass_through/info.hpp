@@ -10,7 +10,7 @@
 
 namespace slabmark::pass_through {
 
-/// Which connector is below, and what it is told: what HDF5 copies, compares and prints. A
+/// The connector below, and its options: HDF5 copies, compares and prints these. A
 /// connector with options of its own derives from this.
 struct Info {
   hid_t under = H5I_INVALID_HID;

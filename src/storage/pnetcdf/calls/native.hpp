@@ -8,7 +8,7 @@ namespace slabmark::pnetcdf {
 /// of a PnetCDF which the program loaded later (a module of Python). Null where there is none.
 void* find_native(const char* name);
 
-/// Whether a call of PnetCDF's own is under way. PnetCDF's calls of itself are not to be taken.
+/// True if a call of PnetCDF's own is under way. PnetCDF's calls of itself are not to be taken.
 bool inside_native();
 
 /// A call of PnetCDF's own, while it lives.

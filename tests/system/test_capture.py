@@ -372,7 +372,7 @@ def test_ranks_that_are_missing_are_named(run, record, refused, tmp_path):
     spool.write_bytes(b"".join(frame for process, frame in found if process != gone))
     words = ["merge", f"{pattern}.parts", "-o", pattern]
     sentence = refused(run("slabmark pattern", words), "slabmark pattern")
-    assert "Of 3 ranks, 1 left nothing" in sentence and "--allow-missing" in sentence
+    assert "1 of 3 ranks left nothing" in sentence and "--allow-missing" in sentence
     assert not pattern.exists()
     done = run("slabmark pattern", [*words, "--allow-missing"])
     assert done.returncode == 0 and "taken to have done nothing" in done.stdout

@@ -1,11 +1,14 @@
 #include "accel/pnetcdf_dropin/compressed_files.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <new>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -44,12 +47,10 @@ void say(const std::string& sentence) {
 /// Without the type of file system that MPI-IO takes.
 std::string on_disk(const std::string& path) { return path.substr(mpiio::prefix_in_effect(path)); }
 
-void end_of_files();
-
+/// Never destroyed. It asks for no memory: programs that are short of it close files, too.
 Files& files() {
-  static auto& all = *new Files;
-  static std::once_flag is_asked;
-  std::call_once(is_asked, [] { at_end_of_mpi(end_of_files); });
+  alignas(Files) static std::array<std::byte, sizeof(Files)> place;
+  static auto& all = *new (place.data()) Files;
   return all;
 }
 
@@ -174,7 +175,10 @@ bool CompressedOpening::is_asked(MPI_Comm comm, const MPI_Info& info) {
   Asked asked;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  if (rank == 0) asked = asked_of(info);
+  try {
+    if (rank == 0) asked = asked_of(info);
+  } catch (const std::bad_alloc&) {  // then the file stays classic
+  }
   check_mpi(MPI_Bcast(&asked, sizeof asked, MPI_BYTE, 0, comm), "MPI_Bcast");
   if (asked.is_on == 0) return false;
   file_ = std::make_unique<CompressibleFile>();
@@ -258,6 +262,8 @@ void CompressedOpening::finish(int error, const int* ncid) {
         format == NC_FORMAT_CLASSIC || format == NC_FORMAT_CDF2 || format == NC_FORMAT_CDF5;
     if (is_root) file_->held = HeldFile(on_disk(file_->name));
   }
+  static std::once_flag ends_with_mpi;
+  std::call_once(ends_with_mpi, [] { at_end_of_mpi(end_of_files); });
   const std::lock_guard lock(files().mutex);
   files().by_id[*ncid] = std::move(file_);
 }

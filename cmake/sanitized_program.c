@@ -11,10 +11,10 @@ int dlclose(void* library) {
   return 0;
 }
 
-/* A block of a library's thread-local variables that begins 16 bytes into a page is taken for one of
-   glibc 2.19, with its length before it; the search for leaks then reads where that garbage points
-   and ends the process ("Tracer caught signal 11"), one run in hundreds. Without the interception
-   these blocks are still found, from where glibc keeps them. */
+/* A block of a library's thread-local variables that begins 16 bytes into a page is taken for one
+   of glibc 2.19, with its length before it; the search for leaks then reads where that garbage
+   points and ends the process ("Tracer caught signal 11"), one run in hundreds. Without the
+   interception these blocks are still found, from where glibc keeps them. */
 /* Libraries that tests preload come before the sanitizers, which they call as they would libc. */
 __attribute__((visibility("default"))) const char* __asan_default_options(void) {
   return "intercept_tls_get_addr=0:verify_asan_link_order=0";
@@ -28,7 +28,8 @@ __attribute__((visibility("default"))) const char* __asan_default_suppressions(v
 
 /* MPI keeps its components, parameters and operations until the process ends, and forgets a few
    names while it ends; none of that is looked for. (That it is no suppression spares stacks through
-   MPI's own code, which has no frame pointers: finding these took most of the time of all tests.) */
+   MPI's own code, which has no frame pointers: finding these took most of the time of all tests.)
+ */
 #pragma weak __lsan_disable
 #pragma weak __lsan_enable
 #pragma weak PMPI_Init

@@ -1,7 +1,7 @@
-"""Runs a program twice, natively and with what 'slabmark apply' puts into it, and compares the files that it leaves.
+"""Runs a program twice, without an accelerator and with what 'slabmark apply' puts into it, and compares the files that it leaves.
 
-Each run begins with the files that were there: what a run changed is set aside and what it changed is put back. What differs is
-run natively once more, to tell what the program itself makes anew each time, such as a time of day.
+Each run begins with the files that were there: what a run changed is set aside and what it changed is put back. If files differ,
+the program runs without it once more, to tell what it makes anew each time, such as a time of day.
 """
 
 import contextlib
@@ -200,12 +200,12 @@ def main(run, command, named, way, compressed=False):
         shutil.rmtree(store, ignore_errors=True)
         raise
     try:
-        native, door, outcome = _runs(run, files, (f"with {way}", "natively"))
+        native, door, outcome = _runs(run, files, (f"with {way}", "without"))
     except BaseException:
         tell(f"--check did not end: the files as they were before the program ran are in '{printable(files.store / 'before')}'.")
         raise
     if outcome.differs:
-        tell(f"The files of the native run are in '{printable(files.store / 'natively')}'.")
+        tell(f"The files of the native run are in '{printable(files.store / 'without')}'.")
     else:
         shutil.rmtree(store, ignore_errors=True)
     return 1 if outcome.differs or not outcome.files else (door or native).status
@@ -214,7 +214,7 @@ def main(run, command, named, way, compressed=False):
 def _runs(run, files, names):
     """(what the native run left, what the other one did, the outcome)."""
     tell("--check: the native run begins.")
-    native, door = files.take("natively", run(True)), None
+    native, door = files.take("without", run(True)), None
     if native.status >= 128:  # by a signal: who sent it waits for no more
         files.put(native)
         tell(f"--check: the native run ended with status {native.status}, so nothing was compared.")

@@ -10,7 +10,7 @@ import numpy
 import pytest
 from slabmark import apply, command_line, contents
 
-NAMES = ("with pnetcdf", "natively")
+NAMES = ("with pnetcdf", "without")
 
 
 def hdf5(path, values=(1.0, 2.0), name="d", **attributes):
@@ -32,10 +32,10 @@ def test_elements_that_differ_are_counted_and_the_first_is_named_block_by_block(
     one, other = hdf5(tmp_path / "one.h5", door), hdf5(tmp_path / "other.h5", native)
     for block in (contents.BLOCK, 96, 8):  # all at once, two rows, less than one
         monkeypatch.setattr(contents, "BLOCK", block)
-        assert told(one, other) == [("/d", "dataset: 2 of 24 elements differ; the first at [2, 1]: 7.0 with pnetcdf, 13.0 natively", True)]
+        assert told(one, other) == [("/d", "dataset: 2 of 24 elements differ; the first at [2, 1]: 7.0 with pnetcdf, 13.0 without", True)]
         assert told(one, one) == [], "not a number is the same as itself"
     signs = hdf5(tmp_path / "signs.h5", [0.0, -0.0]), hdf5(tmp_path / "no-signs.h5", [0.0, 0.0])
-    assert [text.partition(":")[2] for _, text, _ in told(*signs)] == [" 1 of 2 elements differ; the first at [1]: -0.0 with pnetcdf, 0.0 natively"]
+    assert [text.partition(":")[2] for _, text, _ in told(*signs)] == [" 1 of 2 elements differ; the first at [1]: -0.0 with pnetcdf, 0.0 without"]
 
 
 def test_elements_that_two_native_runs_do_not_agree_on_are_told_apart(tmp_path):
@@ -43,7 +43,7 @@ def test_elements_that_two_native_runs_do_not_agree_on_are_told_apart(tmp_path):
     paths = [hdf5(tmp_path / f"{number}.h5", values, when=values[2]) for number, values in enumerate((door, native, again))]
     assert told(*paths) == [
         ("/:when", "attribute: the value differs, and so in two native runs", False),
-        ("/d", "dataset: 1 of 4 elements differ; the first at [0]: 9 with pnetcdf, 1 natively", True),
+        ("/d", "dataset: 1 of 4 elements differ; the first at [0]: 9 with pnetcdf, 1 without", True),
         ("/d", "dataset: 1 of 4 elements differ, and so in two native runs", False),
     ]
 
@@ -98,9 +98,9 @@ def test_classic_netcdf_is_compared_by_variables_records_and_attributes(tmp_path
     assert contents.kind(native) == contents.NETCDF
     assert told(netcdf(tmp_path / "same.nc", [[1, 2, 3], [4, 5, 6]], "NETCDF3_CLASSIC", units="K"), native, kind=contents.NETCDF) == []
     [(name, text, _)] = told(netcdf(tmp_path / "door.nc", [[1, 2, 3], [4, 5, 7]], units="K"), native, kind=contents.NETCDF)
-    assert name == "T" and "1 of 6 elements differ; the first at [1, 2]: 7.0 with pnetcdf, 6.0 natively" in text
+    assert name == "T" and "1 of 6 elements differ; the first at [1, 2]: 7.0 with pnetcdf, 6.0 without" in text
     [(name, text, _)] = told(netcdf(tmp_path / "short.nc", [[1, 2, 3]], units="m"), native, kind=contents.NETCDF)[1:]
-    assert name == "T" and "shape (1, 3) with pnetcdf" in text and "shape (2, 3) natively" in text
+    assert name == "T" and "shape (1, 3) with pnetcdf" in text and "shape (2, 3) without" in text
 
 
 def test_netcdf_4_that_was_made_of_a_classic_file_is_the_same(tmp_path):
@@ -147,7 +147,7 @@ def test_both_runs_begin_with_the_files_that_were_there(check):
     script = """n=$(($(cat starts) + 1)); echo $n > starts; [ "$(cat input)" = "all of it" ] || exit 9; rm input
         mkdir out || exit 8; cp $FILES/$n.h5 out/tmp; mv out/tmp out/o.h5; cat $FILES/$n.h5 > link.h5; echo $RUN >> log"""
     status, said = check(script)
-    assert status == 0 and said[-1].endswith("equal: 2 files, 2 datasets, 2 elements are the same with pnetcdf and natively."), said
+    assert status == 0 and said[-1].endswith("equal: 2 files, 2 datasets, 2 elements are the same with pnetcdf and without."), said
     assert [line for line in said if "not compared" in line] == ["slabmark apply: not compared: 'log' is no file of HDF5 or netCDF; its bytes differ."]
     assert (check.work / "starts").read_text() == "1\n" and (check.work / "log").read_text() == "begin\ndoor\n"
     assert sorted(path.name for path in check.work.iterdir()) == ["link.h5", "log", "out", "starts", "there"]
@@ -157,23 +157,23 @@ def test_what_differs_is_told_with_status_1_and_the_native_file_is_kept(check):
     hdf5(check.files / "door.h5", [1.0, 5.0]), hdf5(check.files / "native.h5", [1.0, 2.0])
     status, said = check("cp $FILES/$RUN.h5 o.h5; cp $FILES/native.h5 same.h5")
     assert status == 1
-    assert "slabmark apply: differs: 'o.h5', /d: dataset: 1 of 2 elements differ; the first at [1]: 5.0 with pnetcdf, 2.0 natively." in said
+    assert "slabmark apply: differs: 'o.h5', /d: dataset: 1 of 2 elements differ; the first at [1]: 5.0 with pnetcdf, 2.0 without." in said
     [kept] = check.work.glob(".slabmark-check-*")
     assert str(kept) in said[-1]
-    [native] = (kept / "natively").rglob("o.h5")
+    [native] = (kept / "without").rglob("o.h5")
     assert h5py.File(native)["d"][1] == 2 and h5py.File(check.work / "o.h5")["d"][1] == 5
 
 
 @pytest.mark.parametrize(
     "script, status, words",
     [
-        ("cp $FILES/native.h5 $RUN.h5", 1, "'native.h5' is not there with pnetcdf, a file of HDF5 natively"),
+        ("cp $FILES/native.h5 $RUN.h5", 1, "'native.h5' is not there with pnetcdf, a file of HDF5 without"),
         ("cp $FILES/native.h5 $NUMBER-a.h5; cp $FILES/1.h5 $NUMBER-b.h5", 0, "equal: 2 files, 2 datasets, 4 elements"),
         ("cp $FILES/native.h5 $NUMBER.h5; touch $NUMBER.txt; [ -e 1.txt ] && [ $NUMBER != 1 ] && exit 5; exit 0", 0, "equal: 1 file"),
         ("cp $FILES/$RUN.h5 run-$NUMBER.h5", 1, "'run-2.h5 and run-1.h5', /d: dataset: 1 of 2"),
         ("cp $FILES/$NUMBER.h5 o.h5", 0, "not the same in two native runs: 'o.h5', /:when"),
         ("cp $FILES/native.h5 o.h5; [ $RUN = native ] || head -c 600 $FILES/native.h5 > o.h5", 1, "'o.h5'"),
-        ("cp $FILES/native.h5 o.h5; [ $RUN = native ]", 1, "ended with status 1 with pnetcdf, and 0 natively"),
+        ("cp $FILES/native.h5 o.h5; [ $RUN = native ]", 1, "ended with status 1 with pnetcdf, and 0 without"),
         ("cp $FILES/native.h5 o.h5; exit 7", 7, "equal: 1 file"),
         ("echo nothing > text", 1, "nothing was compared"),
         ("cp $FILES/native.h5 o.h5; kill -TERM $$", 143, "nothing was compared"),

@@ -54,12 +54,7 @@ TEST_F(Hdf5Maps, AllFlavorsGiveTheRowsOfTheSameMapInNetcdf) {
 }
 
 TEST_F(Hdf5Maps, RequestsThatOnlyFillAreLeftOut) {
-  HandMadeMap map;
-  map.nreqs = {3, 1, 3};
-  map.fill_starts = {2, 0, 3};
-  map.offsets = {8, 0, 14, 16, 20, 30, 11};
-  map.lengths = {3, 2, 1, 2, 1, 10, 1};
-  EXPECT_EQ(rows_of(*open(map), 0), rows_of_hand_made_map);
+  EXPECT_EQ(rows_of(*open(map_with_requests_that_only_fill()), 0), rows_of_hand_made_map);
 }
 
 TEST_F(Hdf5Maps, TheOtherLayoutsAreReadToo) {

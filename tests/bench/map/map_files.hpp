@@ -39,6 +39,16 @@ struct HandMadeMap {
 inline const std::vector<RunList> rows_of_hand_made_map = {
     {{0, 2}, {8, 2}, {10, 1}}, {}, {{11, 1}, {20, 1}, {30, 10}}};
 
+/// The same rows, with requests between them that only fill.
+inline HandMadeMap map_with_requests_that_only_fill() {
+  HandMadeMap map;
+  map.nreqs = {3, 1, 3};
+  map.fill_starts = {2, 0, 3};
+  map.offsets = {8, 0, 14, 16, 20, 30, 11};
+  map.lengths = {3, 2, 1, 2, 1, 10, 1};
+  return map;
+}
+
 /// Rank 0 makes the file, the others wait for it.
 inline void make_file(const Comm& comm, const std::string& path, const std::string& content) {
   if (comm.is_root()) std::ofstream(path, std::ios::binary) << content;
